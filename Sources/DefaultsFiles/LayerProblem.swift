@@ -3,26 +3,27 @@ internal import DefaultsTerms
 internal import Glibc
 internal import SystemCalls
 
-/// A problem with a file of a layer: where and why.
+/// A problem with a file of a layer, and its place.
 ///
-/// It is a sentence for the log and for `defaultsctl lint`, and never contains a stored value.
+/// The description is a sentence for the log and for `defaultsctl lint`, and never contains a
+/// stored value.
 package struct LayerProblem: Error, Hashable, Sendable {
     /// The kind of the problem, for programs.
     package struct Code: Hashable, Sendable {
-        /// The code's name, for messages and tests.
+        /// The name, for messages and tests.
         package let name: String
 
-        /// The file is not there, or no longer.
+        /// The file does not exist, or no longer exists.
         package static let notFound = Code(name: "notFound")
         /// The file or the directory cannot be read.
         package static let unreadable = Code(name: "unreadable")
-        /// The system has no descriptor or memory for reading it at the moment.
+        /// The system currently has no descriptor or memory for reading the file.
         package static let noMeans = Code(name: "noMeans")
         /// The places cannot be watched.
         package static let notWatched = Code(name: "notWatched")
-        /// Something is larger than is allowed.
+        /// Something is larger than the limit.
         package static let tooLarge = Code(name: "tooLarge")
-        /// The name of a file or a directory is not a domain's.
+        /// The name of a file or directory is not that of a domain.
         package static let badName = Code(name: "badName")
         /// The bytes are neither JSON nor a property list.
         package static let syntax = Code(name: "syntax")
@@ -30,24 +31,26 @@ package struct LayerProblem: Error, Hashable, Sendable {
         package static let badKey = Code(name: "badKey")
         /// A lock is wrong, or is not allowed in this file.
         package static let badLock = Code(name: "badLock")
-        /// A value cannot be an archive.
+        /// A value cannot be archived.
         package static let badValue = Code(name: "badValue")
 
         // Codes of remarks.
 
-        /// A dictionary of a property list in XML has a key twice; the last one counts.
+        /// A dictionary of an XML property list has a key twice.
+        ///
+        /// The last one counts.
         package static let repeatedKey = Code(name: "repeatedKey")
-        /// A lock changes nothing.
+        /// A lock has no effect.
         package static let idleLock = Code(name: "idleLock")
-        /// A domain has a main file of each form in one place.
+        /// A domain has two main files in one place, one in each format.
         package static let twoMainFiles = Code(name: "twoMainFiles")
-        /// A directory of drop-ins has no file.
+        /// A directory of drop-ins has no files that are read.
         package static let noDropIns = Code(name: "noDropIns")
-        /// The name is that of the global domain in another case.
+        /// The name is that of the global domain in different letter case.
         package static let likeGlobalDomain = Code(name: "likeGlobalDomain")
         /// Not every user can read it.
         package static let notForAllUsers = Code(name: "notForAllUsers")
-        /// Others than the owner can write it.
+        /// Not only the owner can write it.
         package static let writable = Code(name: "writable")
     }
 
@@ -57,8 +60,7 @@ package struct LayerProblem: Error, Hashable, Sendable {
     package let path: String
     /// The line, counted from 1, if it is known.
     package let line: Int?
-    /// The column in that line, counted from 1 in characters of Unicode (code points), if it is
-    /// known.
+    /// The column in that line, counted from 1 in Unicode code points, if it is known.
     package let column: Int?
     /// A sentence that says what is wrong.
     package let reason: String
@@ -74,14 +76,14 @@ package struct LayerProblem: Error, Hashable, Sendable {
 }
 
 extension LayerProblem: CustomStringConvertible {
-    /// `PATH:LINE:COLUMN: reason`, without what is not known.
+    /// `PATH:LINE:COLUMN: reason`, without the unknown parts.
     package var description: String {
         let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(path)\(place): \(reason)"
     }
 }
 
-/// The messages of all problems.
+/// The messages.
 extension LayerProblem {
     /// A directory or a file cannot be opened or read.
     static func system(_ code: Int32, _ path: String) -> LayerProblem {
@@ -101,7 +103,7 @@ extension LayerProblem {
         FileStatus.ifAny(path, followingLinks: false)?.kind == .link
     }
 
-    /// The system does not watch the places.
+    /// The system cannot watch the places.
     package static func notWatched(_ path: String, _ code: Int32) -> LayerProblem {
         LayerProblem(
             .notWatched, path,
@@ -130,7 +132,7 @@ extension LayerProblem {
         LayerProblem(.syntax, path, "The file is empty; a file without values must contain {}.")
     }
 
-    /// A file has a name that is not read at its place.
+    /// A file has a name that is not read in its place.
     static func nameIsIgnored(_ path: String) -> LayerProblem {
         LayerProblem(
             .badName, path,
@@ -142,7 +144,7 @@ extension LayerProblem {
     static func noDirectory(_ path: String) -> LayerProblem {
         LayerProblem(
             .badName, path,
-            "It is ignored: what has a name that ends in .d must be a directory. "
+            "It is ignored: a name that ends in .d must be that of a directory. "
                 + "A file is named DOMAIN.json or DOMAIN.plist.")
     }
 
@@ -185,7 +187,7 @@ extension LayerProblem {
                 + "fix it with chmod go-w.")
     }
 
-    /// Standard input, in the place of a file, cannot be read.
+    /// Standard input, given instead of a file, cannot be read.
     package static func unreadable(_ path: String, _ reason: String) -> LayerProblem {
         LayerProblem(.unreadable, path, reason)
     }
@@ -194,7 +196,7 @@ extension LayerProblem {
         LayerProblem(.badName, path, "It is ignored: its name is not UTF-8.")
     }
 
-    /// A file or a directory is named as that of a domain is, and there can be no such domain.
+    /// A file or directory is named like that of a domain, but such a domain is not possible.
     static func noDomain(_ path: String, _ error: ModelError) -> LayerProblem {
         LayerProblem(
             .badName, path,

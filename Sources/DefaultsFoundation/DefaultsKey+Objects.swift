@@ -3,7 +3,9 @@ public import Foundation
 import KeyedArchive
 
 extension DefaultsKey {
-    /// Makes a key of objects of NSSecureCoding, which reads nil if there is no value.
+    /// Makes a key for objects of NSSecureCoding.
+    ///
+    /// It is nil if there is no value.
     ///
     /// Setting nil removes the value.
     ///
@@ -15,9 +17,9 @@ extension DefaultsKey {
     /// defaults[.account] = StoredAccount(username: "ada")
     /// ```
     ///
-    /// Each read makes a new object, and a change to one that was read changes nothing in the
-    /// defaults: set it again. Which objects can be made, and why no stored bytes can trap, is
-    /// described at `KeyedArchive.decodeObject(of:allowing:forKey:options:)`.
+    /// Each read makes a new object. Changing it does not change the defaults: set it again.
+    /// `KeyedArchive.decodeObject(of:allowing:forKey:options:)` describes which objects can be
+    /// decoded, and why no stored bytes can trap.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
@@ -35,20 +37,20 @@ extension DefaultsKey {
 }
 
 extension DefaultsKey where Value: NSObject & NSSecureCoding & SendableMetatype {
-    /// Makes a key of objects of NSSecureCoding with a default object.
+    /// Makes a key for objects of NSSecureCoding with a default object.
     ///
     /// ```swift
     /// static let options = DefaultsKey("Options", ofClass: Options.self) { Options() }
     /// ```
     ///
-    /// The rest is as with a key of an optional object.
+    /// For everything else, see the key for an optional object.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - class: The class of the object itself.
     ///   - others: The classes of its elements, if it is a collection.
     ///   - options: The names of classes in archives, and limits.
-    ///   - value: Makes the value if no layer has the key. Each read of the key calls it.
+    ///   - value: Makes the value if no layer has the key. It is called at each read of the key.
     public convenience init(
         _ name: String, ofClass class: Value.Type, allowing others: [AnyClass] = [],
         options: ObjectCodingOptions = ObjectCodingOptions(),
@@ -85,9 +87,7 @@ extension ValueCoding where Value: NSObject & NSSecureCoding & SendableMetatype 
 extension ValueCoding {
     /// The coding of optional objects of NSSecureCoding.
     ///
-    /// For nil, nothing is stored.
-    ///
-    /// An archive of nil is read as nil.
+    /// Nil is not stored. An archive of nil is read as nil.
     ///
     /// - Parameters:
     ///   - class: The class of the object itself.

@@ -12,12 +12,12 @@ extension DefaultsMigration {
     /// ])
     /// ```
     ///
-    /// - Values are copied as they are, with their keys. Data with a keyed archive becomes that
-    ///   archive: an object that a program archived to store it is an object here. A key with its
-    ///   class reads it.
-    /// - A key that the user has already set here stays as it is.
+    /// - Values are copied with their keys. Data that contains a keyed archive becomes that
+    ///   archive, so an object that a program stored as archived data is an object here. A key of
+    ///   its class reads it.
+    /// - A key that the user has already set here is not changed.
     /// - UserDefaults keep their values, so an earlier version of the program still finds them.
-    /// - A key that is empty, longer than 1024 bytes of UTF-8 or has a NUL in it is left out.
+    /// - A key that is empty, longer than 1024 bytes of UTF-8, or contains a NUL is not imported.
     ///
     /// - Parameters:
     ///   - name: The suite, as in `UserDefaults(suiteName:)`. On Linux, the values of

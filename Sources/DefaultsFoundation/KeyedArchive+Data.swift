@@ -3,7 +3,7 @@ public import KeyedArchive
 public import PropertyList
 
 extension KeyedArchive {
-    /// Checks that data are a keyed archive, without making any object.
+    /// Validates data as a keyed archive, without making any object.
     ///
     /// - Throws: `ArchiveError` with the offset of the first fault.
     public init(validating data: Data, limits: Limits = .standard) throws(ArchiveError) {

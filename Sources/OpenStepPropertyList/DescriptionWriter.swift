@@ -193,7 +193,7 @@ extension DescriptionWriter {
     }
 
     private mutating func end(_ bracket: String) {
-        precondition(!frames.isEmpty, "An end came where none is expected.")
+        precondition(!frames.isEmpty, "An end came unexpectedly.")
         frames.removeLast()
         indent()
         append(bracket)

@@ -33,7 +33,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SQLiteError {
-    /// Gathers what a connection tells of a call that has just failed.
+    /// Collects what a connection reports about a call that has just failed.
     ///
     /// SQLite's words for a failure of the system are the same for all of them: so the system's own
     /// are added, as they tell a quota that is used up from a disk that is broken.

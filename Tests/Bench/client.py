@@ -98,6 +98,6 @@ def tell_bus(rounds):
 
 
 def told(rounds, kind):
-    """A time, of which there may be a thousand in a microsecond."""
+    """A time in words, in nanoseconds if it is below a microsecond."""
     microseconds = rounds.median(kind)
     return f"{microseconds * 1000:.3g} ns" if microseconds < 1 else told_time(microseconds)

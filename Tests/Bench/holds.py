@@ -49,7 +49,7 @@ def fill(desktop, keys):
 
 
 def part(first, number, count=AT_ONCE):
-    """The arguments that set so many keys of the huge domain, from a first one on."""
+    """The arguments that set this many keys of the huge domain, beginning with a first one."""
     entries = {f"key {key:07}": GLib.Variant("i", number) for key in range(first, first + count)}
     return GLib.Variant("(sa{sv}asa{st}a{sv})", (HUGE, entries, [], {}, {}))
 

@@ -89,7 +89,7 @@ def start(bench, desktops):
 
 
 def change(bench, desktop):
-    """One of the files is changed: until everybody is told, and until dconf has its like compiled."""
+    """One of the files is changed: until everybody knows, and until dconf has compiled its own."""
     desktop.call("ListDomains")
     contents = [bench.tools.archive(f"layer{number}", json.dumps(values(number)).encode())
                 for number in (1, 2)]

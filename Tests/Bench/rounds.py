@@ -1,4 +1,4 @@
-"""What was measured, round by round, and how it is told: medians, ratios, tables."""
+"""What was measured, round by round, and how it is printed: medians, ratios, tables."""
 
 import collections
 import statistics
@@ -18,7 +18,7 @@ class Rounds:
         self.rounds.append(collections.defaultdict(list))
 
     def add(self, times, of=None):
-        """Takes in times by kind; where they are of something, the kind is the pair of both."""
+        """Takes in times by kind; if they belong to something, the kind is the pair of both."""
         for kind, values in times.items():
             self.rounds[-1][kind if of is None else (kind, of)].extend(values)
 

@@ -48,7 +48,7 @@ def account(username):
 
 
 def large_data(byte, size):
-    """An archive of so many bytes, which hold one datum."""
+    """An archive of this many bytes, with one data value."""
     return keyed_archive(bytes([byte]) * (size - len(keyed_archive(b"")) - 64))
 
 

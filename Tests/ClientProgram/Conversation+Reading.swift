@@ -3,7 +3,7 @@ import Glibc
 
 /// Commands that read.
 extension Conversation {
-    /// The answer to a command; nil where it is another's.
+    /// The answer to a command; nil if it is another's.
     func reading(_ command: String, _ words: [String]) throws -> String? {
         switch command {
         case "get": return "\(defaults[.number(words[0])])"

@@ -2,7 +2,7 @@ import DefaultsClient
 
 /// Commands that write, and that wait for what was written.
 extension Conversation {
-    /// The answer to a command; nil where it is another's.
+    /// The answer to a command; nil if it is another's.
     func writing(_ command: String, _ words: [String]) async throws -> String? {
         switch command {
         case "set": defaults[.number(words[0])] = Int(words[1]) ?? 0

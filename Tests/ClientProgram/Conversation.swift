@@ -11,7 +11,7 @@ struct Conversation {
 
     init(of domain: String) {
         defaults = Defaults(domain: domain, on: Program.bus)
-        // What is told before the first command, and by any of them.
+        // Reports before the first command, and by any command.
         let failures = defaults.failures
         Task {
             for await failure in failures {
@@ -34,7 +34,7 @@ struct Conversation {
         }
     }
 
-    /// The error's code, and what it is called where it has none.
+    /// The error's code, and its name if it has none.
     private static func code(of error: any Error) -> String {
         guard let code = (error as? ClientError)?.code else { return "\(error)" }
         let names: [ClientError.Code: String] = [

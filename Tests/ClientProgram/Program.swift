@@ -17,7 +17,7 @@ import Glibc
         case "fork" where words.count == 2: Child(of: words[1]).report()
         case "many" where words.count == 3: await ManyDomains(words[1], words[2]).go()
         case "measure" where words.count >= 2: await Measurement(words.dropFirst()).go()
-        default: stop("No such command, or not so many words: \(words)")
+        default: stop("Unknown command, or wrong number of words: \(words)")
         }
     }
 

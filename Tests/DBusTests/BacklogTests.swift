@@ -5,9 +5,9 @@ import TestSupport
 
 @testable import DBus
 
-/// What waits to be written, where the other side does not take it.
+/// Data that waits to be written because the other side does not read it.
 @Suite struct BacklogTests {
-    /// A bus that stops to read from us when few of our bytes wait in it.
+    /// A bus that stops reading from us when few of our bytes wait in it.
     let session: PrivateSession
     let connection: Connection
 
@@ -99,7 +99,7 @@ import TestSupport
         #expect(await connection.backlog <= MessageLimits.maximumBacklog)
     }
 
-    @Test func `The end of the bus is seen while nothing is read (6)`() async throws {
+    @Test func `The end of the bus is noticed while nothing is read (6)`() async throws {
         await serveNumbers()
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         await connection.onDisconnect { end.finish() }
@@ -111,7 +111,7 @@ import TestSupport
         client.waitUntilExit()
     }
 
-    @Test func `Who only sends goes on reading, or the bus would wait for ever (7)`() async throws {
+    @Test func `A connection that only sends still reads (7)`() async throws {
         // The bus takes no more from us until we take from it what we have sent to ourselves.
         let rule = MatchRule(sender: connection.uniqueName, member: "Large")
         var signals = try await connection.signals(rule, limit: 100).makeAsyncIterator()
@@ -124,8 +124,7 @@ import TestSupport
         }
     }
 
-    @Test func `A dispatch without memory is tried again, though no event comes (5)`() async throws
-    {
+    @Test func `A dispatch without memory is retried without an event (5)`() async throws {
         // What the greeting brought along is dispatched before this returns.
         try await connection.call(.bus, "/", "org.freedesktop.DBus", "GetId")
         await connection.failNextDispatch()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DBus
 
-/// Whose call is next, without a bus.
+/// Which call is next, without a bus.
 @Suite struct CallScheduleTests {
     typealias Schedule = CallSchedule<String>
     typealias Process = CallerProcess<String>
@@ -48,7 +48,7 @@ import Testing
         #expect(schedule.waitingCallers.isEmpty)
     }
 
-    @Test func `A call is due unless something stands against it (2)`() {
+    @Test func `A call may run unless something prevents it (2)`() {
         var schedule = Schedule()
         let caller = Self.caller(":1.1")
         #expect(schedule.isDue(caller, at: Self.now))
@@ -62,7 +62,8 @@ import Testing
         #expect(schedule.isDue(caller, at: Self.now))
     }
 
-    @Test func `Who has kept the loop busy waits until all that came is done (2)`() {
+    @Test
+    func `A process that has kept the loop busy waits until all received calls are done (2)`() {
         var schedule = Schedule()
         let (busy, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
         schedule.note(Schedule.allowance, of: busy, inTurn: false, at: Self.now)
@@ -74,7 +75,7 @@ import Testing
         #expect(schedule.isDue(busy, at: Self.now))
     }
 
-    @Test func `While others have turns a busy one stays so, until they had as much time (2)`() {
+    @Test func `A busy process stays busy until the others had as much time (2)`() {
         var schedule = Schedule()
         let (busy, waiting) = (Self.caller(":1.1"), Self.caller(":1.2"))
         add(["1", "2"], of: waiting, to: &schedule)
@@ -87,7 +88,7 @@ import Testing
         #expect(schedule.isDue(busy, at: Self.now))
     }
 
-    @Test func `A process has one turn among others, whatever the number of its connections (3)`() {
+    @Test func `A process has one turn among others, however many connections it has (3)`() {
         var schedule = Schedule()
         let many = Process()
         let (a, b) = (Self.caller(":1.1", of: many), Self.caller(":1.2", of: many))
@@ -134,7 +135,7 @@ import Testing
         #expect(takeAll(&schedule) == ["1"])
     }
 
-    @Test func `Nobody rests longer than the bound, nor where room is needed (6)`() {
+    @Test func `No process rests longer than the limit, or if room is needed (6)`() {
         var schedule = Schedule()
         let long = Self.caller(":1.1")
         schedule.note(.microseconds(1), of: Self.caller(":1.2"), inTurn: false, at: Self.now)
@@ -146,7 +147,7 @@ import Testing
         #expect(takeAll(&schedule) == ["1"])
     }
 
-    @Test func `Who is alone with its calls, long and short, does not rest (6)`() {
+    @Test func `A process that is alone with its calls, long and short, does not rest (6)`() {
         var schedule = Schedule()
         let (long, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
         schedule.note(.microseconds(1), of: other, inTurn: false, at: Self.now)
@@ -158,7 +159,7 @@ import Testing
         #expect(schedule.isDue(long, at: later))
     }
 
-    @Test func `The long calls of a second before count no more (6)`() {
+    @Test func `The long calls of a second before no longer count (6)`() {
         var schedule = Schedule()
         let (long, short) = (Self.caller(":1.1"), Self.caller(":1.2"))
         schedule.note(Process.grace, of: long, inTurn: false, at: Self.now)
@@ -169,7 +170,7 @@ import Testing
         #expect(schedule.isDue(long, at: later))
     }
 
-    @Test func `While calls are held nobody has a turn, and then in order`() {
+    @Test func `While calls are held nobody has a turn, and afterwards turns come in order`() {
         var schedule = Schedule()
         let caller = Self.caller(":1.1")
         schedule.isHeld = true
@@ -181,11 +182,11 @@ import Testing
         #expect(takeAll(&schedule) == ["1", "2"])
     }
 
-    @Test func `It is full with so many calls, bytes, or calls with descriptors (4)`() {
+    @Test func `The schedule is full by number of calls, bytes, or calls with descriptors (4)`() {
         let bounds = Schedule.Bounds(size: 100, calls: 3, withDescriptors: 1)
         let caller = Self.caller(":1.1")
         var schedule = Schedule(bounds: bounds)
-        // With room for a byte there is room for a message.
+        // If there is room for a byte, there is room for a message.
         #expect(schedule.hasRoom(for: Schedule.Load(size: 1000)))
         add(["1"], of: caller, size: 99, to: &schedule)
         #expect(schedule.hasRoom(for: Schedule.Load(size: 1000)))
@@ -205,7 +206,7 @@ import Testing
         #expect(schedule.hasRoom(for: Schedule.Load(size: 1, hasDescriptors: true)))
     }
 
-    @Test func `The greediest is who takes up most, in calls or in bytes, the new call included`() {
+    @Test func `The largest user has most calls or bytes waiting, including the new call`() {
         var schedule = Schedule(bounds: Schedule.Bounds(size: 100, calls: 10, withDescriptors: 1))
         let (large, many, new) = (Self.caller(":1.1"), Self.caller(":1.2"), Self.caller(":1.3"))
         add(["1"], of: large, size: 60, to: &schedule)
@@ -217,7 +218,7 @@ import Testing
         #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: many) === many)
     }
 
-    @Test func `Of many connections of one process one pays, and no single call of another one`() {
+    @Test func `Of many connections of one process one pays, and no other process`() {
         var schedule = Schedule(bounds: Schedule.Bounds(size: 100, calls: 4, withDescriptors: 1))
         let many = Process()
         var callers: [Caller<String>] = []
@@ -228,7 +229,7 @@ import Testing
         }
         let new = Self.caller(":1.9")
         #expect(schedule.greediest(adding: Schedule.Load(size: 1), of: new) === new)
-        // Who they are is learned while their calls wait.
+        // Their processes become known while their calls wait.
         for caller in callers { schedule.note(many, of: caller) }
         let payer = schedule.greediest(adding: Schedule.Load(size: 1), of: new)
         #expect(callers.contains { $0 === payer })
@@ -238,7 +239,7 @@ import Testing
         #expect(schedule.greediest(adding: Schedule.Load(size: 2), of: last) === last)
     }
 
-    @Test func `A queue gives back what it was given, from either end`() {
+    @Test func `A queue returns its elements, from either end`() {
         var queue = Queue<Int>()
         var expected: [Int] = []
         var generator = SystemRandomNumberGenerator()
@@ -256,7 +257,8 @@ import Testing
         }
     }
 
-    @Test func `The table forgets those that called least lately, but none that waits`() {
+    @Test
+    func `The table forgets the callers with the oldest calls, but none with waiting calls`() {
         var table = CallerTable<String>(capacity: 4)
         var schedule = Schedule()
         var made: [BusName] = []

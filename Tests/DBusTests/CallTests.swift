@@ -116,7 +116,7 @@ import TestSupport
         #expect(error?.message.contains("a.b") == true)
     }
 
-    @Test func `A reply of other types is an error, and not a trap`() async throws {
+    @Test func `A reply of other types is an error, and does not trap`() async throws {
         let connection = try await session.connect()
         func getId(
             replying signature: Signature? = nil,
@@ -142,7 +142,7 @@ import TestSupport
         try await getId(replying: "s") { _ = try $0.readString() }
     }
 
-    @Test func `What reads a reply may close the connection`() async throws {
+    @Test func `Code that reads a reply may close the connection`() async throws {
         let connection = try await session.connect()
         let silent = try await session.connectApart()
         var calls = await serveSilence(on: silent).makeAsyncIterator()
@@ -158,14 +158,14 @@ import TestSupport
         await #expect(throws: DBusError.self) { try await other.value }
     }
 
-    @Test func `What cannot be written is thrown, and nothing is sent`() async throws {
+    @Test func `An error in writing is thrown, and nothing is sent`() async throws {
         let connection = try await session.connect()
         await #expect(throws: DBusError.self) {
             try await connection.call(.bus, "/", "a.b", "C", [.string("a\0b")])
         }
     }
 
-    @Test func `A name is requested, waited for, and given back`() async throws {
+    @Test func `A name is requested, waited for, and released`() async throws {
         let (first, second) = (try await session.connect(), try await session.connect())
         #expect(try await first.requestName("a.Name") == .primaryOwner)
         #expect(try await first.requestName("a.Name") == .alreadyOwner)

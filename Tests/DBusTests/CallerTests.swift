@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import DBus
 
-/// Who calls: asked of the bus once, while the caller's calls wait and others are served.
+/// The identity of callers: the bus is asked once, while the caller's calls wait and others are served.
 @Suite struct CallerTests {
     /// Serves a method that notes each call: `:1.7 1000 42`, user and process.
     private static func serve(on connection: Connection) async -> Log<String> {
@@ -56,7 +56,7 @@ import TestSupport
 
     /// One that is gone by now may have sent what asks for no reply.
     @Test(arguments: [.nameHasNoOwner, "org.freedesktop.DBus.Error.AccessDenied"] as [ErrorName])
-    func `Where the bus does not tell, the caller is served as unknown`(
+    func `If the bus does not know, the caller is served as unknown`(
         error: ErrorName
     ) async throws {
         let fake = try await FakeBus()
@@ -95,9 +95,9 @@ import TestSupport
         await connection.export([Interface("a.Service", methods: [method])], at: "/")
     }
 
-    /// The number may be another process's by now, so the reference alone says who it was.
+    /// Another process may have the number by now, so only the reference says which process it was.
     @Test(arguments: [false, true])
-    func `A caller is where the process is that the bus refers to, unless that has ended`(
+    func `A caller's place is that of the process to which the bus refers, unless it has ended`(
         hasEnded: Bool
     ) async throws {
         let fake = try await FakeBus()
@@ -117,8 +117,8 @@ import TestSupport
         child.send(SIGKILL)
     }
 
-    /// This bus does not say that the name is there still.
-    @Test func `A process known by its number alone is nowhere if its connection has gone`()
+    /// This bus does not confirm that the name still exists.
+    @Test func `A process known only by its number has no place if its connection is gone`()
         async throws
     {
         let fake = try await FakeBus()
@@ -133,7 +133,7 @@ import TestSupport
         #expect(try await reply == [.boolean(false)])
     }
 
-    @Test func `Who may not call gets the error for every call, and is judged once`() async throws {
+    @Test func `A caller that may not call gets the error for every call`() async throws {
         let fake = try await FakeBus()
         let (calls, judged) = (await Self.serve(on: fake.service), Log<UInt32?>())
         let refusal = DBusError("a.Service.Error.Refused", "No.")
@@ -153,7 +153,7 @@ import TestSupport
         #expect(judged.entries == [3] && calls.entries == [])
     }
 
-    @Test func `The end of the connection drops what waits`()
+    @Test func `The end of the connection drops waiting calls`()
         async throws
     {
         let fake = try await FakeBus()
@@ -168,7 +168,7 @@ import TestSupport
         #expect(log.entries == [])
     }
 
-    @Test func `The real bus tells who a program is`() async throws {
+    @Test func `The real bus identifies a program`() async throws {
         let session = try PrivateSession()
         let connection = try await session.connect()
         _ = await Self.serve(on: connection)
@@ -184,7 +184,8 @@ import TestSupport
         #expect(result.output == "True\n", "\(result.error)")
     }
 
-    @Test func `What is not asked for is not known, and nobody waits`() async throws {
+    @Test
+    func `Credentials that are not wanted are unknown, and no call waits for them`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         #expect(try await fake.call(from: ":1.7", "Note") == [.string(":1.7 - -")])

@@ -53,7 +53,7 @@ import TestSupport
         #expect(try Self.count(of: path) == 0)
     }
 
-    @Test func `Descriptors there and back leave none open`() async throws {
+    @Test func `Sending descriptors there and back leaves none open`() async throws {
         let session = try PrivateSession()
         let (connection, peer) = (try await session.connect(), try await session.connectApart())
         await peer.export([Self.echo()], at: "/")
@@ -82,7 +82,7 @@ import TestSupport
         #expect(try Self.count(of: path) == 0)
     }
 
-    @Test func `Sixteen in a message are taken by a bus, and one more is refused here`()
+    @Test func `A bus accepts sixteen descriptors in a message, and one more is refused here`()
         async throws
     {
         let session = try PrivateSession()
@@ -104,7 +104,7 @@ import TestSupport
         #expect(try await send(0) == .array(of: "h", []))
     }
 
-    @Test func `A descriptor that was not attached is its sender's mistake`() async throws {
+    @Test func `A missing descriptor is its sender's mistake`() async throws {
         let session = try PrivateSession()
         let connection = try await session.connect()
         await connection.export([Self.echo()], at: "/")

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test
-    func `Further calls of a caller wait for one on another thread, and those of others do not`()
+    func `Later calls of a caller wait for one on another thread, and those of others do not`()
         async throws
     {
         let fake = try await FakeBus()
@@ -70,7 +70,7 @@ import Testing
         #expect(order.entries == ["ended", "carried out"])
     }
 
-    @Test func `A call on another thread that is put back comes first of its caller again`()
+    @Test func `A postponed call on another thread is the first of its caller again`()
         async throws
     {
         let fake = try await FakeBus()

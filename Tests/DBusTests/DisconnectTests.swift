@@ -46,7 +46,7 @@ import TestSupport
         await keeper.drop()
     }
 
-    @Test func `After it everything fails or returns, and nothing waits`() async throws {
+    @Test func `After a disconnect everything fails or returns, and nothing waits`() async throws {
         let connection = try await session.connect()
         await disconnect(connection)
         await #expect(throws: DBusError.disconnected) {
@@ -63,7 +63,7 @@ import TestSupport
         await connection.close()
     }
 
-    @Test func `A call that it left behind is answered as any other, to nobody`() async throws {
+    @Test func `A call that was left behind is answered like any other, to nobody`() async throws {
         let (connection, caller) = (try await session.connect(), try await session.connectApart())
         let keeper = Keeper(on: connection.loop)
         let (called, calls) = AsyncStream.makeStream(of: Void.self)
@@ -83,14 +83,15 @@ import TestSupport
         try await keeper.answer()
     }
 
-    @Test func `libdbus would take a message after it, and never say that it is lost`() async throws
+    @Test func `After a disconnect libdbus would accept a message, and never report its loss`()
+        async throws
     {
         let connection = try await session.connect()
         await disconnect(connection)
         await connection.sendPastTheCheck()
     }
 
-    @Test func `SIGPIPE is as it was, for children inherit it`() async throws {
+    @Test func `SIGPIPE is unchanged, because children inherit it`() async throws {
         let before = try signalsIgnored()
         let connection = try await session.connect()
         await disconnect(connection)
@@ -98,7 +99,7 @@ import TestSupport
         #expect(try signalsIgnored() == before)
     }
 
-    @Test func `close ends what waits, and is no disconnect`() async throws {
+    @Test func `close ends everything that waits, and is not a disconnect`() async throws {
         let connection = try await session.connect()
         await connection.onDisconnect { Issue.record("Nobody ended the connection but we.") }
         let stream = try await connection.signals(MatchRule(), limit: 1)
@@ -110,7 +111,7 @@ import TestSupport
         }
     }
 
-    @Test func `A connection that is let go of leaves the bus and its descriptor`() async throws {
+    @Test func `A connection that is released leaves the bus and its descriptor`() async throws {
         let watcher = try await session.connect()
         var connection: Connection? = try await session.connect()
         let name = try #require(connection).name
@@ -121,7 +122,7 @@ import TestSupport
         #expect(await changes.next() != nil)
     }
 
-    @Test func `No bus at the address, and no address, are errors`() async throws {
+    @Test func `A missing bus, and an invalid address, are errors`() async throws {
         for address in ["unix:path=/nonexistent", "nonsense", "", "unix:path=/a\0b"] {
             await #expect(throws: DBusError.self) {
                 try await Connection.open(.address(address), on: session.loop)

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import DBus
 
-/// How messages get from libdbus to the handlers: none left behind, none inside another.
+/// How messages get from libdbus to the handlers: none is left behind, none is nested in another.
 @Suite struct DispatchTests {
     let session: PrivateSession
 
@@ -58,12 +58,13 @@ import TestSupport
         #expect(depth.deepest.withLock { $0 } == 1)
     }
 
-    @Test func `A step from one actor of the loop to another takes no turn of it`() async throws {
+    @Test
+    func `A step from one actor of the loop to another takes no turn of the loop`() async throws {
         let connection = try await session.connect()
         #expect(await Relay(on: connection).stepsOverAtOnce())
     }
 
-    @Test func `A handler that makes a call answers when that is answered`() async throws {
+    @Test func `A handler that makes a call answers after the reply`() async throws {
         let connection = try await session.connect()
         let relay = Relay(on: connection)
         let interface = Interface(
@@ -100,7 +101,8 @@ import TestSupport
         #expect(result.output == "all\n", "\(result.error)")
     }
 
-    @Test func `What arrived during the greeting is dispatched as well (5)`() async throws {
+    @Test
+    func `Messages that arrived during the greeting are dispatched as well (5)`() async throws {
         // The bus tells a connection its own name right behind the greeting.
         for _ in 0..<50 {
             let connection = try await session.connect()
@@ -118,7 +120,7 @@ import TestSupport
         }
     }
 
-    @Test func `What a send reads on the way is dispatched without another event (5)`() async throws
+    @Test func `Messages read during a send are dispatched without another event (5)`() async throws
     {
         let connection = try await session.connect()
         let seen = Log<UInt32>()
@@ -137,7 +139,7 @@ import TestSupport
         #expect(seen.entries == Array(0..<100))
     }
 
-    @Test func `A flush returns also where a later send writes what was waiting`() async throws {
+    @Test func `A flush returns even if a later send writes the waiting messages`() async throws {
         let connection = try await session.connect()
         kill(session.bus.processIdentifier, SIGSTOP)
         for _ in 0..<4 {

@@ -15,7 +15,7 @@ import Testing
         loop.stop()
     }
 
-    @Test func `Work handed over before the stop is done before run returns (1)`() throws {
+    @Test func `Work added before the stop is done before run returns (1)`() throws {
         let loop = try EventLoop()
         let done = Log<Int>()
         loop.perform { done.append(1) }
@@ -28,7 +28,7 @@ import Testing
         #expect(done.entries == [1, 2])
     }
 
-    @Test func `Timers go off in the order of their deadlines, then of their making`() throws {
+    @Test func `Timers fire in the order of their deadlines, then of their creation`() throws {
         let loop = try EventLoop()
         var fired: [Int] = []
         loop.schedule(after: .milliseconds(3)) {
@@ -43,7 +43,7 @@ import Testing
         #expect(fired == [0, 1, 2, 3, 4])
     }
 
-    @Test func `A timer that was cancelled does not go off, even when both were due (4)`() throws {
+    @Test func `A cancelled timer does not fire, even if both were due (4)`() throws {
         let loop = try EventLoop()
         var fired: [String] = []
         var second: EventLoop.Timer?
@@ -58,7 +58,7 @@ import Testing
         #expect(loop.timers.millisecondsToNext == -1)
     }
 
-    @Test func `A timer that was set by another one waits for the next round`() throws {
+    @Test func `A timer set by another one waits for the next round`() throws {
         let loop = try EventLoop()
         var rounds = 0
         func again() {
@@ -70,8 +70,7 @@ import Testing
         #expect(rounds == 100)
     }
 
-    @Test func `A watch tells what its descriptor is ready for, until it is cancelled (4)`() throws
-    {
+    @Test func `A watch reports when its descriptor is ready, until it is cancelled (4)`() throws {
         let loop = try EventLoop()
         let pipe = Pipe()
         let reading = pipe.fileHandleForReading.fileDescriptor
@@ -94,7 +93,7 @@ import Testing
         #expect(seen == [.readable, .hangUp])
     }
 
-    @Test func `A watch for nothing is left alone, also where the descriptor has failed`() throws {
+    @Test func `A watch for nothing is left alone, even if the descriptor has failed`() throws {
         let loop = try EventLoop()
         let pipe = Pipe()
         try pipe.fileHandleForWriting.close()
@@ -191,8 +190,7 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
         loop.stop()
     }
 
-    @Test func `A task that prefers the loop runs on it where it belongs to no actor`() async throws
-    {
+    @Test func `A task that prefers the loop runs on it if it belongs to no actor`() async throws {
         let loop = try EventLoop.startThread(named: "task")
         let onLoop = await Task(executorPreference: loop) { loop.isCurrent }.value
         #expect(onLoop)

@@ -138,7 +138,7 @@ final class FakeBus: Sendable {
 
     /// Waits until the service has taken all that it was sent.
     func passAll() async throws {
-        // The reply comes behind it.
+        // The reply comes after it.
         _ = try await service.call(.bus, "/", "org.freedesktop.DBus.Peer", "Ping")
     }
 }

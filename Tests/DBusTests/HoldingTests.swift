@@ -16,7 +16,7 @@ import Testing
         return log
     }
 
-    /// Sends a call with so many bytes, and does not wait for its reply.
+    /// Sends a call with this many bytes, and does not wait for its reply.
     private static func send(
         _ number: UInt32, size: Int = 0, from sender: BusName, to fake: FakeBus
     ) async throws -> FakeBus.Pending {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `Callers are asked about when their calls may be carried out`() async throws {
+    @Test func `Callers are identified when their calls may be carried out`() async throws {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
         await fake.service.identifyCallers()
@@ -82,7 +82,7 @@ import Testing
         #expect(log.entries == [])
     }
 
-    @Test func `When as much is held as may be, nothing more is read, and nothing refused`()
+    @Test func `When the held calls reach the limit, nothing more is read, and nothing is refused`()
         async throws
     {
         let fake = try await FakeBus()
@@ -100,7 +100,7 @@ import Testing
         #expect(await !fake.service.isPaused)
     }
 
-    @Test func `A reply that the program waits for is read all the same`() async throws {
+    @Test func `A reply that the program waits for is still read`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         await fake.service.holdCalls()
@@ -124,7 +124,7 @@ import Testing
         #expect(refused > 0 && refused <= 16)
     }
 
-    @Test func `The loss of a name is told to those who have it, after the calls to it`()
+    @Test func `The loss of a name is reported after the calls to it`()
         async throws
     {
         let session = try PrivateSession()
@@ -142,14 +142,14 @@ import Testing
         }
         await old.onNameLost("a.Other") { Issue.record("Nobody has lost it.") }
         #expect(try await old.requestName("a.Name", .allowReplacement) == .primaryOwner)
-        // Sent before the name changes hands: all of them come before its loss is told.
+        // Sent before the name changes hands: all of them come before its loss is reported.
         try await new.sendQuietly(10, to: "a.Name")
         #expect(try await new.requestName("a.Name", .replaceExisting) == .primaryOwner)
         for await _ in lost { break }
         #expect(log.entries == Array(repeating: "call", count: 10) + ["lost"])
     }
 
-    @Test func `Nobody but the bus can say that a name is lost`() async throws {
+    @Test func `Only the bus can report the loss of a name`() async throws {
         let session = try PrivateSession()
         let (old, other) = (try await session.connect(), try await session.connectApart())
         await old.onNameLost("a.Name") { Issue.record("The name is not lost.") }

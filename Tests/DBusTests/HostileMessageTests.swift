@@ -39,7 +39,7 @@ import TestSupport
         await connection.export([interface], at: "/")
     }
 
-    /// Sends messages past every library, as one without manners does, and prints `sent`.
+    /// Sends messages without the checks of any library, and prints `sent`.
     static let prelude = """
         import array, os, signal, socket, struct, sys
         from gi.repository import Gio, GLib

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// The description follows from the declarations, and tools read it.
+/// The description follows from the declarations, and tools can read it.
 @Suite struct IntrospectionTests {
     let session: PrivateSession
     let connection: Connection
@@ -73,7 +73,7 @@ import TestSupport
                 """, "\(result.error)")
     }
 
-    @Test func `gdbus and busctl understand it, values of properties included`() async throws {
+    @Test func `gdbus and busctl understand it, including values of properties`() async throws {
         let name = connection.name
         let gdbus = await session.run(
             "gdbus", "introspect", "--session", "--dest", name, "--object-path",
@@ -91,14 +91,14 @@ import TestSupport
             ("/", ["org"]), ("/org", ["Other", "example"]), ("/org/example", ["Clock"]),
             ("/org/example/Clock", ["Second"]), ("/org/example/Clock/Second", []),
         ] as [(ObjectPath, [String])])
-    func `Each path names those below it`(_ path: ObjectPath, _ children: [String]) async throws {
+    func `Each path lists those below it`(_ path: ObjectPath, _ children: [String]) async throws {
         let found = try await introspect(path).matches(of: /<node name="(\w+)"\/>/).map {
             "\($0.1)"
         }
         #expect(found == children)
     }
 
-    @Test func `A path above has no interfaces but the standard ones`() async throws {
+    @Test func `A path above has only the standard interfaces`() async throws {
         let found = try await introspect("/org/example").matches(of: /<interface name="([\w.]+)"/)
         #expect(
             found.map { "\($0.1)" } == [

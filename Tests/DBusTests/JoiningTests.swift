@@ -43,7 +43,7 @@ import Testing
         #expect(try await joined.name.hasPrefix(":1."))
     }
 
-    @Test func `A bus that ends before it has answered is none`() async throws {
+    @Test func `A bus that ends before it has answered is an error`() async throws {
         let (loop, address) = (session.loop, session.bus.address)
         kill(session.bus.processIdentifier, SIGSTOP)
         let joined = Task { try await Connection.joining(busAt: address, on: loop) }
@@ -51,7 +51,7 @@ import Testing
         await #expect(throws: DBusError.self) { _ = try await joined.value }
     }
 
-    @Test func `A bus that takes no connections now is none`() async throws {
+    @Test func `A bus that accepts no connections now is an error`() async throws {
         let socket = try ListeningSocket()
         // It has room for some, and nobody takes them.
         var waiting: [FileDescriptor] = []
@@ -74,7 +74,7 @@ import Testing
             ("unix:path=/\(String(repeating: "x", count: 200))", "names no Unix socket"),
             ("", "Empty address"), ("nonsense", "does not contain a colon"),
         ])
-    func `No bus at an address is an error that says so`(address: String, words: String)
+    func `A missing bus at an address is an error that says so`(address: String, words: String)
         async throws
     {
         let error = await #expect(throws: DBusError.self) {
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
     }
 
-    @Test func `Of several places the first that has a bus is taken`() async throws {
+    @Test func `Of several addresses the first with a bus is used`() async throws {
         let address = "tcp:host=localhost,port=1;unix:path=/nonexistent;\(session.bus.address)"
         let joined = try await Connection.joining(busAt: address, on: session.loop)
         #expect(joined.name.hasPrefix(":1."))

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import DBus
 
-/// What a real bus takes from us, and where it throws the sender off.
+/// What a real bus accepts from us, and when it disconnects the sender.
 @Suite struct LimitTests {
     let session: PrivateSession
 
@@ -28,7 +28,7 @@ import TestSupport
         }
     }
 
-    /// The innermost is `core`; `wrap` is done so many times around it.
+    /// The innermost is `core`; `wrap` is applied this many times around it.
     private static func nest(_ core: Value, _ count: Int, _ wrap: (Value) -> Value) -> Value {
         (0..<count).reduce(core) { value, _ in wrap(value) }
     }
@@ -53,7 +53,7 @@ import TestSupport
     ]
 
     @Test(arguments: deepest)
-    func `The deepest message arrives, and one deeper is refused here`(
+    func `The deepest message arrives, and a deeper one is refused here`(
         _ deepest: Deepest
     ) async throws {
         let connection = try await session.connect()
@@ -67,10 +67,10 @@ import TestSupport
     }
 
     @Test(arguments: deepest)
-    func `One deeper, sent past our check, loses the connection`(
+    func `A deeper message, sent without our check, loses the connection`(
         _ deepest: Deepest
     ) async throws {
-        // The other half of the rule: what we refuse, the bus would not have taken.
+        // The other half of the rule: the bus does not accept what we refuse.
         let connection = try await session.connect()
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         await connection.onDisconnect { end.finish() }
@@ -99,7 +99,7 @@ import TestSupport
         #expect(count == size)
     }
 
-    @Test func `A reply that is too large is an error, and the handler knows`() async throws {
+    @Test func `A reply that is too large is an error, and the handler gets it`() async throws {
         let connection = try await session.connect()
         let seen = Log<DBusError>()
         let interface = Interface(

@@ -52,7 +52,7 @@ import TestSupport
         (.variant(.variant(.variant(.int32(1)))), "<<<1>>>"),
     ]
 
-    /// Answers with a variant's text, and with the variant itself made anew from the text.
+    /// Answers with a variant's text, and with the variant made again from the text.
     private static let peer = """
         from gi.repository import Gio, GLib
         xml = '''<node><interface name="a.Echo"><method name="Echo"><arg type="v" direction="in"/>

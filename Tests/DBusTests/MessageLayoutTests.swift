@@ -4,7 +4,7 @@ import Testing
 
 /// Sizes and depths that cost too much to try on a real message.
 @Suite struct MessageLayoutTests {
-    @Test func `A spoiled layout throws the same error again (2)`() {
+    @Test func `A failed layout throws the same error again (2)`() {
         var layout = MessageLayout()
         let tooMuch: (inout MessageLayout) throws(DBusError) -> Void = { layout throws(DBusError) in
             try layout.bytes(count: .max)
@@ -30,7 +30,7 @@ import Testing
         #expect(layout.size == alignment + size)
     }
 
-    @Test func `An array may have 64 MiB and a message 128, header and all`() throws {
+    @Test func `An array may have 64 MiB and a message 128, including headers`() throws {
         let most = MessageLimits.maximumArray
         var layout = MessageLayout()
         try layout.bytes(count: most)
@@ -42,7 +42,8 @@ import Testing
         #expect(throws: DBusError.messageTooLong) { try long.bytes(count: most - (1 << 20)) }
     }
 
-    @Test func `An array of strings may have 64 MiB too, seen when it is closed`() throws {
+    @Test
+    func `An array of strings may have 64 MiB too, which is checked when it is closed`() throws {
         var layout = MessageLayout()
         try layout.openArray(of: "s")
         for _ in 0..<64 { try layout.value(.string, size: 1 << 20) }

@@ -14,8 +14,7 @@ import Testing
         return try read(&reader)
     }
 
-    @Test func `Reading another type than is there is an error, and leaves the value there`() throws
-    {
+    @Test func `Reading a wrong type is an error, and leaves the value in place`() throws {
         let text = try Self.read {
             try $0.writeString("text")
         } _: { reader in
@@ -45,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `A field that is left unread is an error`() {
+    @Test func `A field that is not read is an error`() {
         #expect(throws: DBusError.valuesLeft(.byte)) {
             try Self.read { writer in
                 try writer.writeStructure { for byte in UInt8(1)...2 { try $0.writeByte(byte) } }
@@ -69,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 1000])
-    func `Bytes are read in one piece, none of them too`(_ count: Int) throws {
+    func `Bytes are read in one step, even if there are none`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let lent = try Self.read {
             try $0.writeBytes(bytes)
@@ -91,7 +90,7 @@ import Testing
         #expect(single == bytes)
     }
 
-    @Test func `The whole type of the next value is told`() throws {
+    @Test func `The whole type of the next value is known`() throws {
         try Self.read { writer in
             try writer.writeVariant(of: "a{s(ib)}") {
                 try $0.writeDictionary(key: "s", value: "(ib)") { _ in }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DBus
 
-/// Everything here would end the process if it came to libdbus.
+/// Everything here would end the process if libdbus got it.
 @Suite struct MessageWriterTests {
     private static func write(
         _ body: (inout MessageWriter) throws -> Void
@@ -57,14 +57,14 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func `What does not fit the types is an error`(
+    func `A value that does not fit the types is an error`(
         _ name: String, _ body: @Sendable (inout MessageWriter) throws -> Void
     ) throws {
         let error = #expect(throws: DBusError.self, "\(name)") { try Self.write(body) }
         #expect(try #require(error).name == .invalidSignature)
     }
 
-    @Test func `A message is spoiled also where the error was caught on the way`() {
+    @Test func `A failed message is not sent, even if the error was caught`() {
         #expect(throws: DBusError.nulInString) {
             try Self.write { writer in
                 try? writer.writeArray(of: "s") { try $0.writeString("\0") }

@@ -2,7 +2,7 @@ import CDBus
 import DBus
 import Testing
 
-/// The oracle is libdbus: it ends the process for a name that it does not take itself.
+/// The oracle is libdbus: it ends the process for a name that it does not accept itself.
 @Suite struct NameTests {
     static let candidates: [String] = [
         "", ".", "a", "a.b", "a.b.c", ".a.b", "a..b", "a.b.", "a.1b", "1a.b", "a-b.c", "a.b-c",
@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: candidates)
-    func `A name is valid where libdbus says so`(_ name: String) {
+    func `A name is valid if libdbus says so`(_ name: String) {
         let isBusName = (try? BusName(name)) != nil
         // Of a unique name libdbus only looks at the characters; the specification has more to say.
         if isBusName || !name.hasPrefix(":") {
@@ -32,14 +32,14 @@ import Testing
     @Test func `Short names of every character agree with libdbus`() {
         for first in UInt8(1)...127 {
             for text in ["\(Unicode.Scalar(first))", "a\(Unicode.Scalar(first))b.c"] {
-                `A name is valid where libdbus says so`(text)
-                `A name is valid where libdbus says so`("/" + text)
-                `A name is valid where libdbus says so`(":" + text)
+                `A name is valid if libdbus says so`(text)
+                `A name is valid if libdbus says so`("/" + text)
+                `A name is valid if libdbus says so`(":" + text)
             }
         }
     }
 
-    @Test func `What stands behind a NUL character is checked too`() {
+    @Test func `Text after a NUL character is checked too`() {
         // A literal would be taken for one of the program's own names, and trap.
         let (name, path, member, signature) = ("a.b\0", "/a\0/b", "Get\0", "s\0s")
         #expect(throws: DBusError.self) { try BusName(name) }
@@ -48,7 +48,7 @@ import Testing
         #expect(throws: DBusError.self) { try Signature(signature) }
     }
 
-    @Test func `A literal that is no name is our own mistake and traps`() async {
+    @Test func `A literal that is not a name is our own mistake and traps`() async {
         await #expect(processExitsWith: .failure) { _ = BusName(stringLiteral: "a") }
         await #expect(processExitsWith: .failure) { _ = Signature(stringLiteral: "()") }
     }
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: DBusError.self) { try Signature(text) }
     }
 
-    @Test func `The longest and the deepest signatures are taken`() throws {
+    @Test func `The longest and the deepest signatures are accepted`() throws {
         let deep = String(repeating: "(", count: 32) + "i" + String(repeating: ")", count: 32)
         #expect(try Signature(deep).isSingleType)
         #expect(try Signature(String(repeating: "a", count: 32) + "i").types.count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-/// Who is on the bus, and who leaves it.
+/// The names on the bus, and waiting until one leaves it.
 @Suite struct OwnerTests {
     let session: PrivateSession
 
@@ -30,7 +30,7 @@ import Testing
         #expect(change.arguments == ["a.Name", first.name, second.name].map(Value.string))
     }
 
-    @Test func `Who leaves is waited for, and who has left is not`() async throws {
+    @Test func `A client that leaves is waited for, and one that has left is not`() async throws {
         let (watching, leaving) = (try await session.connect(), try await session.connectApart())
         let name = try #require(leaving.uniqueName)
         async let hasLeft = watching.waitForDeparture(of: name, within: .seconds(3600))
@@ -41,7 +41,7 @@ import Testing
         #expect(try await watching.waitForDeparture(of: name, within: .zero))
     }
 
-    @Test func `Who stays is waited for no longer than the limit`() async throws {
+    @Test func `A client that stays is waited for until the limit`() async throws {
         let (watching, staying) = (try await session.connect(), try await session.connectApart())
         let name = try #require(staying.uniqueName)
         #expect(try await !watching.waitForDeparture(of: name, within: .milliseconds(1)))

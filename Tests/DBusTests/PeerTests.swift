@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import DBus
 
-/// Connections without a bus, on a socket that was given.
+/// Connections without a bus, on a given socket.
 @Suite struct PeerTests {
     let loop: EventLoop
     let otherLoop: EventLoop
@@ -128,7 +128,8 @@ import TestSupport
             result.output == "True\norg.freedesktop.DBus.Error.UnknownMethod\n", "\(result.error)")
     }
 
-    @Test func `A peer is its process, and cannot say that it is somebody else`() async throws {
+    @Test
+    func `A peer is identified by its process, and cannot claim to be another`() async throws {
         let result = try await run(
             """
             call = Gio.DBusMessage.new_method_call('a.Name', '/', 'a.Echo', 'Who')
@@ -139,7 +140,7 @@ import TestSupport
         #expect(result.output == "True\n", "\(result.error)")
     }
 
-    @Test func `The end of the peer is told`() async throws {
+    @Test func `The end of the peer is reported`() async throws {
         let (client, service) = try await connect()
         _ = try await client.call(nil, "/", "org.freedesktop.DBus.Peer", "Ping")
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
@@ -158,7 +159,7 @@ import TestSupport
         for await _ in ended {}
     }
 
-    @Test func `What only a bus has is refused here`() async throws {
+    @Test func `Functions that need a bus are refused here`() async throws {
         let (client, service) = try await connect()
         for connection in [client, service] {
             await #expect(throws: DBusError.noBus) { try await connection.requestName("a.Name") }
@@ -181,7 +182,7 @@ import TestSupport
     }
 
     @Test(arguments: Wrong.allCases)
-    func `What is not the socket of a peer is refused, and says so`(_ wrong: Wrong) async throws {
+    func `A descriptor without a peer is refused with the reason`(_ wrong: Wrong) async throws {
         let descriptor = FileDescriptor(owning: wrong.open())
         let error = await #expect(throws: DBusError.self) {
             try await Connection.open(serving: descriptor, on: loop)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DBus
 
-/// Calls that their handler puts back.
+/// Calls that their handler postpones.
 @Suite struct PostponingTests {
     /// Serves a method that notes who has called it, and one that puts its calls back until `isReady`.
     private static func serve(on connection: Connection, until isReady: Switch) async -> Log<String>
@@ -20,7 +20,7 @@ import Testing
         return log
     }
 
-    @Test func `A call that was put back comes again, before the later ones of its caller`()
+    @Test func `A postponed call comes again, before the later ones of its caller`()
         async throws
     {
         let fake = try await FakeBus()
@@ -53,7 +53,7 @@ import Testing
         await fake.service.callsCarriedOut()
     }
 
-    @Test func `Who waits for all calls waits for those that were put back, but not for ever`()
+    @Test func `Waiting for all calls includes postponed ones, but not forever`()
         async throws
     {
         let fake = try await FakeBus()

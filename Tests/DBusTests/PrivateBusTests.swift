@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// The bus that the other tests stand on.
+/// The bus that the other tests use.
 @Suite struct PrivateBusTests {
     @Test func `The bus does not outlive tests that crash`() async throws {
         let result = await #expect(

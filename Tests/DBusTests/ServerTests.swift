@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import DBus
 
-/// Served objects, called by programs that nobody here wrote.
+/// Served objects, called by other programs.
 @Suite struct ServerTests {
     let session: PrivateSession
     let connection: Connection
@@ -107,7 +107,7 @@ import TestSupport
         #expect(try await call("a.Calculator", "Who") == [.string(connection.name)])
     }
 
-    @Test func `What is not there is refused by its own error`() async {
+    @Test func `A missing path, interface or method has its own error`() async {
         await expectError(
             .unknownObject, "There is no object at '/a/c'.", "a.Calculator", "Add", at: "/a/c")
         await expectError(
@@ -132,7 +132,7 @@ import TestSupport
         }
     }
 
-    @Test func `An error of a handler answers with its name, another one with Failed only`() async {
+    @Test func `An error of a handler is sent with its name, any other one only as Failed`() async {
         await expectError(
             "a.Calculator.Error.Refused", "It was\u{FFFD}refused.", "a.Calculator", "Refuse")
         await expectError(
@@ -141,7 +141,7 @@ import TestSupport
 
     // MARK: Answers, each exactly one
 
-    @Test func `A call that is let go of answers Failed (2)`() async {
+    @Test func `A call that is dropped is answered with Failed (2)`() async {
         await expectError(
             .failed, "The service dropped the call without an answer.", "a.Calculator", "Drop")
     }
@@ -167,7 +167,7 @@ import TestSupport
         await keeper.drop()
     }
 
-    @Test func `A call that was kept and dropped on another thread answers there too (3)`()
+    @Test func `A call that was dropped on another thread is answered there too (3)`()
         async throws
     {
         let kept = Mailbox()
@@ -183,7 +183,7 @@ import TestSupport
         await #expect(throws: DBusError.unanswered) { try await reply.value }
     }
 
-    @Test func `Whoever expects no reply gets none, not even an error (1)`() async throws {
+    @Test func `A caller that expects no reply gets none, not even an error (1)`() async throws {
         let quiet = Interface(
             "a.Quiet",
             methods: [
@@ -219,7 +219,7 @@ import TestSupport
         #expect(result.output == "1\n", "\(result.error)")
     }
 
-    @Test func `A second answer is our own mistake and traps (1)`() async {
+    @Test func `A second reply is our own mistake and traps (1)`() async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) { [address = session.bus.address as String] in
@@ -271,7 +271,7 @@ import TestSupport
                 .output == "(@a{sv} {},)\n")
     }
 
-    @Test func `A property that is not there or cannot be set has its own error`() async {
+    @Test func `A property that does not exist or cannot be set has its own error`() async {
         let properties: InterfaceName = "org.freedesktop.DBus.Properties"
         await expectError(
             .unknownProperty, "The interface 'a.Calculator' has no property 'Other'.", properties,
@@ -287,8 +287,8 @@ import TestSupport
             "Set", [.string("a.Calculator"), .string("Other"), .variant(.int64(1))])
     }
 
-    @Test func `Changes are told with the value, by name or not at all, as declared`() async throws
-    {
+    @Test
+    func `Changes are announced with the value, by name or not at all, as declared`() async throws {
         let watcher = try await session.connectApart()
         var changes = try await watcher.signals(
             MatchRule(member: "PropertiesChanged"), limit: 8
@@ -322,7 +322,7 @@ import TestSupport
                 == [.string(identifier.trimmingCharacters(in: .newlines))])
     }
 
-    @Test func `A signal that is not as declared is our own mistake and traps`() async {
+    @Test func `A signal that differs from its declaration is our own mistake and traps`() async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) { [address = session.bus.address as String] in

@@ -23,7 +23,7 @@ import TestSupport
         }
     }
 
-    @Test func `A signal arrives with all that it carries`() async throws {
+    @Test func `A signal arrives with all its values`() async throws {
         let (sender, receiver) = (try await session.connectApart(), try await session.connect())
         var signals = try await receiver.signals(MatchRule(interface: "a.Clock"), limit: 8)
             .makeAsyncIterator()
@@ -36,7 +36,7 @@ import TestSupport
                         member: "Ticked", arguments: [.uint64(7)])))
     }
 
-    @Test func `A signal of a program that nobody here wrote arrives`() async throws {
+    @Test func `A signal of another program arrives`() async throws {
         let receiver = try await session.connect()
         var signals = try await receiver.signals(
             MatchRule(path: "/a", arguments: [0: "it's"]), limit: 8
@@ -66,9 +66,9 @@ import TestSupport
         (MatchRule(sender: .bus), false),
     ]
 
-    /// The stream that takes everything makes the bus send all of it, so the rule is ours to keep.
+    /// The stream without conditions makes the bus send everything, so we must apply the rules.
     @Test(arguments: rules)
-    func `A stream gets what its own rule matches, whatever others ask for`(
+    func `A stream gets what its own rule matches, whatever other streams want`(
         _ rule: MatchRule, _ matches: Bool
     ) async throws {
         let (sender, receiver) = (try await session.connectApart(), try await session.connect())
@@ -120,7 +120,7 @@ import TestSupport
         withExtendedLifetime(all) {}
     }
 
-    @Test func `What does not fit is told of where it is missing`() async throws {
+    @Test func `Signals beyond the limit are reported in their place`() async throws {
         let (sender, receiver) = (try await session.connectApart(), try await session.connect())
         let stream = try await receiver.signals(MatchRule(interface: "a.Clock"), limit: 2)
         var signals = stream.makeAsyncIterator()
@@ -152,7 +152,7 @@ import TestSupport
         #expect(await consumer.value)
     }
 
-    @Test func `The bus forgets the rule when the stream is let go of`() async throws {
+    @Test func `The bus forgets the rule when the stream is released`() async throws {
         let receiver = try await session.connect()
         func rules() async throws -> [Value] {
             try await receiver.call(

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import DBus
 
-/// A caller that does not read its replies is bounded and cut off alone.
+/// A caller that does not read its replies is limited and cut off alone.
 @Suite struct UnreadCallerTests {
     static let replySize = 1 << 20
     static let unread = Value.uint32(UInt32(UnreadReplies.allowance))
@@ -38,8 +38,7 @@ import TestSupport
         return try await fake.send(from: sender, "GetSmall")
     }
 
-    @Test func `A caller is asked about after its allowance, while others are served`() async throws
-    {
+    @Test func `After its allowance a caller is checked, while others are served`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         var questions = fake.questions.makeAsyncIterator()
@@ -56,7 +55,7 @@ import TestSupport
     @Test(arguments: [
         ("OutgoingBytes", unread), ("OutgoingFDs", .uint32(256)),
     ])
-    func `One that reads late is asked about again, and served then`(
+    func `The bus is asked again about a caller that reads late, which is then served`(
         _ fact: String, _ value: Value
     ) async throws {
         let fake = try await FakeBus()
@@ -72,7 +71,7 @@ import TestSupport
         #expect(try await next.reply() == [])
     }
 
-    @Test func `One that does not read is refused, until it has`() async throws {
+    @Test func `A caller that does not read is refused until it has read`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         await fake.service.setPatience(.milliseconds(50))
@@ -94,7 +93,7 @@ import TestSupport
         answering.cancel()
     }
 
-    @Test func `The calls of one that has gone are carried out`() async throws {
+    @Test func `The calls of a caller that has gone are carried out`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         var questions = fake.questions.makeAsyncIterator()
@@ -105,7 +104,7 @@ import TestSupport
         #expect(await fake.service.waitingCalls == 0)
     }
 
-    @Test func `A bus that cannot tell is asked once, and bounds what it keeps itself`()
+    @Test func `A bus that does not know is asked once, and limits what it keeps itself`()
         async throws
     {
         let fake = try await FakeBus(measures: false)
@@ -116,7 +115,7 @@ import TestSupport
         }
     }
 
-    @Test func `On a real bus it costs the others nothing, and gets all it is owed in the end`()
+    @Test func `On a real bus it costs the others nothing, and gets all its replies in the end`()
         async throws
     {
         let session = try PrivateSession()

@@ -20,7 +20,7 @@ import Testing
         return replies
     }
 
-    @Test func `A caller is sent its allowance, and then asked about (1)`() {
+    @Test func `A caller is sent its allowance, and then the bus is asked (1)`() {
         var replies = UnreadReplies()
         replies.note(Self.allowance - 1)
         #expect(replies.isOpen)
@@ -28,7 +28,7 @@ import Testing
         #expect(!replies.isOpen)
     }
 
-    @Test func `One that has read has another allowance, less what came after the question (1)`() {
+    @Test func `After reading it has another allowance, less what came after the question (1)`() {
         var replies = Self.spent()
         replies.noteQuestion()
         replies.note(100)
@@ -41,7 +41,7 @@ import Testing
         #expect(!replies.isOpen)
     }
 
-    @Test func `One that has not is asked about ever less often, and then refused (2, 3)`() {
+    @Test func `Without reading it is checked less and less often, and then refused (2, 3)`() {
         var replies = Self.spent()
         var delays: [Duration] = []
         while case .askAgain(let delay) = replies.take(unread: Self.allowance) {
@@ -55,18 +55,18 @@ import Testing
         #expect(!replies.isOpen)
     }
 
-    @Test func `One that was cut off goes on when it has read (3)`() {
+    @Test func `A caller that was cut off continues when it has read (3)`() {
         var replies = Self.cutOff()
         #expect(replies.take(unread: Self.allowance) == .refuse)
         replies.noteQuestion()
         #expect(replies.take(unread: 0) == .goOn)
         #expect(replies.isOpen)
-        // Its next time begins anew.
+        // Its next time starts again.
         replies.note(Self.allowance)
         #expect(replies.take(unread: Self.allowance) == .askAgain(after: .milliseconds(10)))
     }
 
-    @Test func `Refusals are sent so many times, until the caller has read (3)`() {
+    @Test func `Only a number of refusals are sent, until the caller has read (3)`() {
         var replies = UnreadReplies()
         let free = (0..<2000).count { _ in replies.takeRefusal() }
         #expect(free == 2000)

@@ -4,12 +4,12 @@ import TestSupport
 
 @testable import DBus
 
-/// What the bus keeps of all that was sent, for whoever does not read it.
+/// What the bus keeps of all that was sent, because others do not read it.
 @Suite struct UnreadTotalTests {
     private static let bounds = UnreadTotal.Bounds(high: 4 << 20, full: 8 << 20, step: 1 << 20)
     private let start = SuspendingClock().now
 
-    @Test func `All that was sent counts until the bus tells that it was read (1)`() {
+    @Test func `Everything that was sent counts until the bus reports that it was read (1)`() {
         var total = UnreadTotal(bounds: Self.bounds)
         total.note((4 << 20) - 1)
         #expect(total.level == .low)
@@ -25,7 +25,7 @@ import TestSupport
         #expect(total.bytes == 5 + 1 + (4 << 20))
     }
 
-    @Test func `The bus is asked after each step, and one question is under way at most (2)`() {
+    @Test func `The bus is asked after each step, with at most one question in flight (2)`() {
         var total = UnreadTotal(bounds: Self.bounds)
         total.note((1 << 20) - 1)
         #expect(!total.isQuestionDue(at: start))
@@ -38,7 +38,7 @@ import TestSupport
         #expect(total.isQuestionDue(at: start))
     }
 
-    @Test func `An answer does not hold for long where much is unread`() {
+    @Test func `An answer is not valid for long if much is unread`() {
         var total = UnreadTotal(bounds: Self.bounds)
         total.noteQuestion()
         total.take(unread: 3 << 20, at: start)
@@ -51,7 +51,7 @@ import TestSupport
     }
 
     /// Together they would leave more unread than the bus keeps of one sender.
-    @Test func `Many that do not read cost the others their large replies at most`() async throws {
+    @Test func `Many that do not read cost the others at most their large replies`() async throws {
         let session = try PrivateSession(limits: ["max_incoming_bytes": 16 << 20])
         let (connection, other) = (try await session.connect(), try await session.connectApart())
         _ = await UnreadCallerTests.serve(on: connection)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DBus
 
-/// What waits is bounded, and shared out among the callers.
+/// Waiting calls are limited, and the room is shared among the callers.
 @Suite struct WaitingCallTests {
     /// Serves methods that note who calls: in no time, and after keeping the loop for two milliseconds,
     /// by a clock that stands still otherwise.
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [(40, 0, 32), (6, 16 << 20, 4)])
-    func `Who fills the room is refused more, and room is made for others`(
+    func `A caller that fills the room is refused more, and room is made for others`(
         _ count: Int, _ size: Int, _ room: Int
     ) async throws {
         let fake = try await FakeBus()
@@ -73,7 +73,7 @@ import Testing
         #expect(await fake.service.waitingSize == 0)
     }
 
-    @Test func `The answer is read however much waits for it (Link 8)`() async throws {
+    @Test func `The answer of the bus is read however much waits for it (Link 8)`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
         await fake.service.identifyCallers()
@@ -120,7 +120,7 @@ import Testing
         #expect(log.entries.count == 400)
     }
 
-    @Test func `Who keeps the loop busy lets others go first`() async throws {
+    @Test func `A caller that keeps the loop busy lets others go first`() async throws {
         let fake = try await FakeBus()
         let log = await Self.serve(on: fake.service)
         // As if all had come in one piece.

@@ -3,7 +3,7 @@ import Testing
 @testable import DefaultsClient
 
 struct BroadcastTests {
-    @Test func `An element that comes while a listener begins is not missed`() async {
+    @Test func `An element that arrives while a listener starts is not missed`() async {
         let broadcast = Broadcast<String>()
         let elements = broadcast.stream {
             broadcast.tell("second")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ChangeTests {
     let defaults = Defaults.inMemory()
 
-    @Test func `A change is told with what was before, and whose it is`() async {
+    @Test func `A change is reported with the old value and its origin`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults[.volume] = 1
         defaults[.loudness] = 9
@@ -14,7 +14,7 @@ import Testing
         #expect(Told(await changes.next()) == Told(9, 5))
     }
 
-    @Test func `Setting what is there is no change`() async {
+    @Test func `Setting the current value is not a change`() async {
         defaults[.loudness] = 5
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults[.loudness] = 5
@@ -22,7 +22,7 @@ import Testing
         #expect(Told(await changes.next()) == Told(5, 6))
     }
 
-    @Test func `A change after which the value is the same is not told`() async throws {
+    @Test func `A change that leaves the value the same is not reported`() async throws {
         let (decodings, decoding) = AsyncStream.makeStream(of: Void.self)
         let plain = ValueCoding<Int>.codable()
         let coding = ValueCoding<Int>(
@@ -44,7 +44,7 @@ import Testing
         #expect(await values.first { _ in true } == 6)
     }
 
-    @Test func `A slow consumer is given the newest value, and the one it saw last`() async {
+    @Test func `A slow consumer gets the newest value, and the one that it saw last`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         for loudness in 10...1000 { defaults[.loudness] = loudness }
         #expect(Told(await changes.next()) == Told(5, 1000))
@@ -55,7 +55,7 @@ import Testing
         #expect(Told(await changes.next()) == Told(1000, 8))
     }
 
-    @Test func `A consumer that sets what it was told is told of nothing more`() async {
+    @Test func `A consumer that sets the value it received gets nothing more`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults[.loudness] = 9
         let change = await changes.next()
@@ -64,7 +64,7 @@ import Testing
         #expect(Told(await changes.next()) == Told(9, 1))
     }
 
-    @Test func `What another layer covers is not told of`() async throws {
+    @Test func `A change hidden by another layer is not reported`() async throws {
         try defaults.set(1, for: .loudness, in: .host)
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults[.loudness] = 9
@@ -72,13 +72,13 @@ import Testing
         #expect(Told(await changes.next()) == Told(1, 9))
     }
 
-    @Test func `What is registered is a change where it holds`() async {
+    @Test func `Registering a value is a change if the value becomes effective`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults.register { $0[.loudness] = 3 }
         #expect(await changes.next()?.newValue == 3)
     }
 
-    @Test func `The values begin with the one that holds`() async {
+    @Test func `The values begin with the current one`() async {
         var values = defaults.values(of: .loudness).makeAsyncIterator()
         #expect(await values.next() == 5)
         defaults[.loudness] = 6
@@ -87,7 +87,7 @@ import Testing
         #expect(await values.next() == 5)
     }
 
-    @Test func `The changes of a domain are told key by key, each as its key has it`() async {
+    @Test func `The changes of a domain are reported key by key, each as its key has it`() async {
         var changes = defaults.changes().makeAsyncIterator()
         defaults.apply {
             $0[.loudness] = 9
@@ -110,7 +110,7 @@ import Testing
         #expect(last?.layer == nil)
     }
 
-    @Test func `Each consumer is told of every change`() async {
+    @Test func `Each consumer gets every change`() async {
         var first = defaults.values(of: .loudness).makeAsyncIterator()
         var second = defaults.changes(of: .loudness).makeAsyncIterator()
         defaults[.loudness] = 9
@@ -129,7 +129,7 @@ import Testing
         #expect(await consumer.value == 0)
     }
 
-    @Test func `The state of defaults in memory is told at once`() async {
+    @Test func `The state of defaults in memory is reported at once`() async {
         var states = defaults.states.makeAsyncIterator()
         #expect(await states.next() == .inMemory)
         #expect(defaults.state == .inMemory)

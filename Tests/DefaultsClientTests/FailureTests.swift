@@ -3,7 +3,7 @@ import Testing
 
 /// What goes wrong behind calls that do not throw.
 @Suite struct FailureTests {
-    @Test func `A change of a locked key is told of, and the value stays`() async throws {
+    @Test func `A change of a locked key is reported, and the value stays`() async throws {
         let defaults = Defaults.inMemory(locked: ["Loudness"])
         var failures = defaults.failures.makeAsyncIterator()
         defaults[.loudness] = 9
@@ -17,7 +17,7 @@ import Testing
         #expect(await failures.next()?.domain == "org.example.Test@host")
     }
 
-    @Test func `A value of another type reads as the default, and is told of once`() async throws {
+    @Test func `A value of another type reads as the default, and is reported once`() async throws {
         let defaults = Defaults.inMemory()
         let text = DefaultsKey("Loudness", default: "")
         defaults[text] = "loud"
@@ -41,7 +41,7 @@ import Testing
         #expect(defaults[text] == "")
     }
 
-    @Test func `A raw value that is none reads as the default`() async throws {
+    @Test func `An invalid raw value reads as the default`() async throws {
         let defaults = Defaults.inMemory()
         defaults[DefaultsKey("Theme", default: "")] = "pink"
         var failures = defaults.failures.makeAsyncIterator()
@@ -51,7 +51,7 @@ import Testing
         #expect(!"\(failure.error)".contains("pink"))
     }
 
-    @Test func `Each listener is told of every failure`() async {
+    @Test func `Each listener gets every failure`() async {
         let defaults = Defaults.inMemory(locked: ["*"])
         var first = defaults.failures.makeAsyncIterator()
         var second = defaults.failures.makeAsyncIterator()

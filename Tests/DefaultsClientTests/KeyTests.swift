@@ -93,8 +93,8 @@ private let samples = [
         #expect(try sample.json(defaults) == sample.expected)
     }
 
-    @Test func `A URL that was typed in a shell is a URL, and what is none is the default`() throws
-    {
+    @Test
+    func `A URL that was typed in a shell is a URL, and an invalid one is the default`() throws {
         func store(_ json: String) throws {
             defaults[.raw(.home)] = try KeyedArchive(json: json)
         }
@@ -127,7 +127,7 @@ private let samples = [
         #expect(defaults.keys(in: .domain) == [])
     }
 
-    @Test func `Two keys of a name read what is there, each as its type`() {
+    @Test func `Two keys of one name read the same value, each as its type`() {
         defaults[.loudness] = 11
         let asReal = DefaultsKey("Loudness", default: 0.0)
         for _ in 0..<2 {
@@ -161,7 +161,7 @@ private let samples = [
         #expect(!game.$playSound.isLocked)
     }
 
-    @Test func `Defaults in memory have nothing to do with each other`() {
+    @Test func `Defaults in memory are independent of each other`() {
         defaults[.loudness] = 11
         #expect(Defaults.inMemory()[.loudness] == 5)
     }

@@ -3,7 +3,7 @@ import Testing
 
 /// Where values come from.
 @Suite struct LayerTests {
-    @Test func `The administrator's value holds before the user's, and is locked`() throws {
+    @Test func `The administrator's value has priority over the user's, and is locked`() throws {
         let defaults = Defaults.inMemory(managed: { $0[.loudness] = 3 })
         #expect(defaults[.loudness] == 3)
         #expect(defaults.layer(of: .loudness) == .managed)
@@ -24,7 +24,7 @@ import Testing
         #expect(defaults[.loudness] == (isLocked ? 5 : 9))
     }
 
-    @Test func `What the vendor ships holds until the user sets something`() {
+    @Test func `The vendor's value is effective until the user sets one`() {
         let defaults = Defaults.inMemory(system: { $0[.loudness] = 3 })
         #expect(defaults[.loudness] == 3)
         #expect(defaults.layer(of: .loudness) == .system)
@@ -35,7 +35,7 @@ import Testing
         #expect(defaults[.loudness] == 3)
     }
 
-    @Test func `The layers that the user has come in their order`() throws {
+    @Test func `The user's layers come in their order`() throws {
         let defaults = Defaults.inMemory()
         let layers: [DefaultsLayer] = [.global, .globalHost, .domain, .host]
         for (number, layer) in layers.enumerated() {
@@ -70,7 +70,7 @@ import Testing
         ("NO", false), ("no", false), ("false", false), ("0", false),
         ("YES", true), ("true", true), ("1", true),
     ])
-    func `A boolean on the command line holds for this run`(word: String, expected: Bool) throws {
+    func `A boolean on the command line counts for this run`(word: String, expected: Bool) throws {
         let defaults = Defaults.inMemory(arguments: ["game", "-PlaySound", word])
         #expect(try defaults.value(of: .playSound) == expected)
         #expect(defaults.layer(of: .playSound) == .arguments)
@@ -81,7 +81,7 @@ import Testing
         #expect(defaults.isSet(.playSound))
     }
 
-    @Test func `Words of the command line are what the key's type makes of them`() {
+    @Test func `Words of the command line are converted to the key's type`() {
         let defaults = Defaults.inMemory(arguments: [
             "game", "-Loudness", "-11", "-Volume", "0.75", "-Title", "12", "-Theme", "dark",
             "-Scores", "[1, 2]", "-Nickname", "YES", "-Winner", #"{"name": "ada", "level": 3}"#,
@@ -96,7 +96,7 @@ import Testing
         #expect(defaults[.winner] == Player(name: "ada", level: 3))
     }
 
-    @Test func `Options of other kinds, and what follows two hyphens, set nothing`() {
+    @Test func `Options of other kinds, and words after two hyphens, set nothing`() {
         let defaults = Defaults.inMemory(arguments: [
             "game", "--Loudness", "1", "-Volume", "-Title", "x", "--", "-PlaySound", "NO",
         ])
@@ -107,7 +107,7 @@ import Testing
         #expect(defaults.keys(in: .arguments) == ["Title"])
     }
 
-    @Test func `A word that is no value of the type is told of, and the default holds`()
+    @Test func `A word that is not a value of the type is reported, and the default is used`()
         async throws
     {
         let defaults = Defaults.inMemory(arguments: ["game", "-Loudness", "much"])
@@ -120,7 +120,7 @@ import Testing
         #expect(!"\(failure.error)".contains("much"))
     }
 
-    @Test func `The administrator's value holds before the command line`() {
+    @Test func `The administrator's value has priority over the command line`() {
         let defaults = Defaults.inMemory(
             arguments: ["game", "-Loudness", "1"], managed: { $0[.loudness] = 3 })
         #expect(defaults[.loudness] == 3)
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: What is registered
 
-    @Test func `What is registered holds where nothing else does`() {
+    @Test func `A registered value is effective if there is no other`() {
         let defaults = Defaults.inMemory()
         defaults.register {
             $0[.loudness] = 3

@@ -23,7 +23,7 @@ import Testing
 
     private var version: DefaultsKey<Int> { DefaultsKey("DefaultsVersion", default: 0) }
 
-    @Test func `The steps are run in their order, and once`() async throws {
+    @Test func `The steps run in their order, and once`() async throws {
         defaults[.loudness] = 8
         for _ in 0..<2 {
             #expect(try await defaults.migrate(Self.steps) == 3)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `Only the steps above the domain's version are run`() async throws {
+    @Test func `Only the steps above the domain's version run`() async throws {
         defaults[.loudness] = 8
         defaults[version] = 2
         #expect(try await defaults.migrate(Self.steps) == 3)
@@ -42,7 +42,7 @@ import Testing
         #expect(defaults[.title] == "untitled!")
     }
 
-    @Test func `A domain of a later version is left as it is`() async throws {
+    @Test func `A domain of a later version is not changed`() async throws {
         defaults[version] = 4
         let error = await #expect(throws: ClientError.self) {
             try await defaults.migrate(Self.steps)
@@ -58,7 +58,7 @@ import Testing
         #expect(defaults.keys(in: .domain) == [])
     }
 
-    @Test func `A step that throws changes nothing, and those before it stay done`() async throws {
+    @Test func `A step that throws changes nothing, and earlier steps stay done`() async throws {
         let steps = [
             DefaultsMigration(to: 1) { $0[.loudness] = 1 },
             DefaultsMigration(to: 2) {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `A value that a step cannot read ends it, and is not written over`() async throws {
+    @Test func `A value that a step cannot read ends it, and is not overwritten`() async throws {
         defaults[DefaultsKey("Loudness", default: "")] = "loud"
         await #expect(throws: DecodingError.self) { try await defaults.migrate(Self.steps) }
         #expect(defaults[DefaultsKey("Loudness", default: "")] == "loud")
@@ -119,7 +119,7 @@ import Testing
         #expect(defaults.keys(in: .domain) == ["DefaultsVersion", "Loudness"])
     }
 
-    @Test func `A change that comes between a step's reading and its end makes it run again`()
+    @Test func `A change between a step's read and its end makes it run again`()
         async throws
     {
         let runs = Mutex(0)
@@ -138,7 +138,7 @@ import Testing
         #expect(defaults[.volume] == 25)
     }
 
-    @Test func `A step that never gets through ends with a conflict`() async {
+    @Test func `A step that never succeeds ends with a conflict`() async {
         let error = await #expect(throws: ClientError.self) {
             try await defaults.migrate([
                 DefaultsMigration(to: 1) { [defaults] _ in defaults[.loudness] += 1 }

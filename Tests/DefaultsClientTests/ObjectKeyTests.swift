@@ -67,7 +67,7 @@ extension DefaultsKeys {
         #expect(!defaults.isSet(.account))
     }
 
-    @Test func `Each read makes an object of its own, as it may be changed`() {
+    @Test func `Each read makes a new object, because objects can be changed`() {
         defaults[.account] = Account("ada")
         let account = defaults[.account]
         account?.username = "eve"
@@ -75,34 +75,34 @@ extension DefaultsKeys {
         #expect(defaults[.guest] !== defaults[.guest])
     }
 
-    @Test func `What is set afterwards does not follow the object that was set`() {
+    @Test func `The stored value does not change with the object that was set`() {
         let account = Account("ada")
         defaults[.account] = account
         account.username = "eve"
         #expect(defaults[.account]?.username == "ada")
     }
 
-    @Test func `An object that holds where there is none is made for each read`() {
+    @Test func `The default object is made for each read`() {
         #expect(defaults[.guest].username == "guest")
         #expect(defaults.layer(of: .guest) == nil)
         defaults[.guest] = Account("ada")
         #expect(defaults[.guest].username == "ada")
     }
 
-    @Test func `A collection holds objects of the classes that are allowed`() {
+    @Test func `A collection contains objects of the allowed classes`() {
         defaults[.accounts] = [Account("ada"), Account("bob")] as NSArray
         let names = defaults[.accounts]?.compactMap { ($0 as? Account)?.username }
         #expect(names == ["ada", "bob"])
     }
 
-    @Test func `A class has the name in the database that the options say`() throws {
+    @Test func `A class has the name in the database that the options set`() throws {
         defaults[.renamed] = Account("ada")
         let text = try #require(try defaults.storedJSON(of: .renamed))
         #expect(text.hasPrefix(#"{"$class":"User","#))
         #expect(defaults[.renamed]?.username == "ada")
     }
 
-    @Test func `An object of another class reads as the default, and the application is told`()
+    @Test func `An object of another class reads as the default, and the application learns of it`()
         async throws
     {
         defaults[.account] = Account("ada")
@@ -114,7 +114,7 @@ extension DefaultsKeys {
         #expect(throws: ObjectCodingError.self) { try defaults.value(of: .stranger) }
     }
 
-    @Test func `Nil in the database is nil, and an error where an object is needed`() throws {
+    @Test func `Nil in the database is nil, and an error if an object is needed`() throws {
         let null = try KeyedArchive(json: "null")
         defaults[.raw(.account)] = null
         #expect(try defaults.value(of: .account) == nil)
@@ -125,7 +125,7 @@ extension DefaultsKeys {
         #expect(defaults[.guest].username == "guest")
     }
 
-    @Test func `A class that names itself is stored by that name, and read by any of its names`()
+    @Test func `A class that sets its name is stored by it, and read by any of its names`()
         throws
     {
         let raw = DefaultsKey<KeyedArchive?>(

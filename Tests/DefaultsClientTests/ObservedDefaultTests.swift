@@ -27,7 +27,7 @@ import Testing
         return count.withLock { $0 }
     }
 
-    @Test func `A change is told to whoever has read the value`() {
+    @Test func `A change is reported to each observer that has read the value`() {
         let loudness = ObservedDefault(.loudness, in: defaults)
         #expect(loudness.value == 5)
         #expect(tellings(of: { _ = loudness.value }, during: { defaults[.loudness] = 9 }) == 1)
@@ -38,7 +38,7 @@ import Testing
         #expect(tellings(of: { _ = loudness.value }, during: { defaults[.loudness] = 10 }) == 0)
     }
 
-    @Test func `The property of an observable class is told of like its own`() {
+    @Test func `The property of an observable class is observed like its own`() {
         let options = Options(defaults)
         #expect(options.playSound)
         #expect(
@@ -51,14 +51,14 @@ import Testing
         #expect(tellings(of: { _ = options.playSound }, during: { options.isOpen = true }) == 0)
     }
 
-    @Test func `One who reads several is told of each`() {
+    @Test func `An observer that reads several values learns of each`() {
         let options = Options(defaults)
         func read() { _ = (options.playSound, options.loudness) }
         #expect(tellings(of: read, during: { options.loudness = 1 }) == 1)
         #expect(tellings(of: read, during: { options.playSound = false }) == 1)
     }
 
-    @Test func `An observer that writes while it is told ends in no circle`() {
+    @Test func `An observer that writes on each change does not loop`() {
         let loudness = ObservedDefault(.loudness, in: defaults)
         withObservationTracking {
             _ = loudness.value
@@ -69,7 +69,7 @@ import Testing
         #expect(loudness.value == 100)
     }
 
-    @Test func `An observed value goes with its last reference`() {
+    @Test func `An observed value is released with its last reference`() {
         weak var gone: ObservedDefault<Int>?
         do {
             let loudness = ObservedDefault(.loudness, in: defaults)

@@ -6,7 +6,7 @@ struct ServiceLockTests {
     private let lock = ServiceLock()
     private let numbers = Guarded<[Int]>([])
 
-    @Test func `A deferred call finds the lock free, and the changes made`() {
+    @Test func `A deferred call finds the lock free, and the changes done`() {
         let seen = Mutex<[Int]>([])
         lock.change { access in
             access.whenFree { [lock, numbers] in
@@ -19,7 +19,7 @@ struct ServiceLockTests {
         #expect(seen.withLock { $0 } == [1, 2])
     }
 
-    @Test func `Deferred calls are made in their order, also those of a deferred change`() {
+    @Test func `Deferred calls are made in order, even those of a deferred change`() {
         lock.change { access in
             for number in 1...2 {
                 access.whenFree { [lock, numbers] in
@@ -38,7 +38,7 @@ struct ServiceLockTests {
         #expect(lock.read { $0[numbers] } == [1, 2, 3, 4])
     }
 
-    @Test func `After an error deferred calls are made`() {
+    @Test func `Deferred calls are made even after an error`() {
         let isCalled = Atomic(false)
         #expect(throws: CancellationError.self) {
             try lock.change { access in
@@ -50,7 +50,7 @@ struct ServiceLockTests {
         #expect(wasCalled)
     }
 
-    @Test func `No change of many threads is lost`() async {
+    @Test func `No change by many threads is lost`() async {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
                 group.addTask { lock.change { access in access[numbers].append(number) } }

@@ -13,7 +13,7 @@ import Testing
         #expect(defaults[.title] == text + "y")
     }
 
-    @Test func `Names that Unicode holds equal are two keys`() {
+    @Test func `Names that are equivalent in Unicode are two keys`() {
         let composed = DefaultsKey("caf\u{e9}", default: 0)
         let decomposed = DefaultsKey("cafe\u{301}", default: 0)
         defaults.apply {
@@ -42,7 +42,7 @@ import Testing
         #expect(!defaults.isSet(plain))
     }
 
-    @Test func `A value that was set before the first is fetched is told once`() async {
+    @Test func `A value that was set before the first fetch is reported once`() async {
         let values = defaults.values(of: .loudness)
         defaults[.loudness] = 6
         var iterator = values.makeAsyncIterator()
@@ -51,7 +51,8 @@ import Testing
         #expect(await iterator.next() == 7)
     }
 
-    @Test func `A layer's name is no domain, and what is set there is refused`() async throws {
+    @Test
+    func `A layer's name is not a domain, and setting a value there is refused`() async throws {
         let defaults = Defaults.inMemory(domain: "org.example.Test@host")
         var failures = defaults.failures.makeAsyncIterator()
         defaults[.loudness] = 6
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "k", count: 1025)])
-    func `A name that the service refuses is refused in memory`(name: String) async throws {
+    func `A name that the service refuses is refused in memory too`(name: String) async throws {
         var failures = defaults.failures.makeAsyncIterator()
         let key = DefaultsKey(name, default: 0)
         defaults[key] = 1
@@ -82,7 +83,7 @@ import Testing
         #expect(defaults[.loudness] == 405)
     }
 
-    @Test func `A task that is cancelled while it waits for its turn lets the next one have it`()
+    @Test func `A task that is cancelled while it waits for its turn passes the turn on`()
         async throws
     {
         let tasks = (0..<50).map { _ in
@@ -94,7 +95,7 @@ import Testing
         #expect(defaults[.loudness] == 1)
     }
 
-    @Test func `Among many changes that wait, a key has its newest value`() {
+    @Test func `Among many waiting changes, a key has its newest value`() {
         // Nobody is at this bus, so that all wait.
         let defaults = Defaults(
             domain: "org.example.Test", on: .address("unix:path=/nowhere"), arguments: [])

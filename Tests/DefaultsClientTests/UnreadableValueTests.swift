@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["GameOptions", "Options"])
-    func `A write after a read of an older version's value keeps what that had`(
+    func `A write after reading an older version's value keeps its contents`(
         className: String
     ) async throws {
         try store(#"{"$class":"\#(className)","PlayMusic":false}"#)
@@ -46,7 +46,7 @@ import Testing
         #expect(defaults.keys() == [Self.name])
     }
 
-    @Test func `Every way to read takes missing fields from the key's default`() async throws {
+    @Test func `Every kind of read takes missing fields from the key's default`() async throws {
         let read = GameOptions(playSound: true, playMusic: false)
         var changes = defaults.changes(of: options).makeAsyncIterator()
         try store(musicOff)
@@ -82,7 +82,8 @@ import Testing
         #expect(defaults.keys() == [Self.name, Self.side])
     }
 
-    @Test func `A second value that could not be read has a number, the same has not`() throws {
+    @Test
+    func `A second unreadable value is kept under a number, and the same one is not`() throws {
         for json in [scream, scream, "1", scream, "1"] {
             try store(json)
             _ = defaults[options]
@@ -92,7 +93,7 @@ import Testing
         #expect(try json("GameOptions (unreadable 2)") == "1")
     }
 
-    @Test func `Changes made of a value that cannot be read are refused`() async throws {
+    @Test func `Changes based on an unreadable value are refused`() async throws {
         try store(scream)
         for _ in 0..<2 {
             let error = await #expect(throws: ClientError.self) {
@@ -110,7 +111,7 @@ import Testing
         #expect(try json(Self.side) == scream)
     }
 
-    @Test func `What was never asked for is replaced, and what is removed is not kept`() throws {
+    @Test func `A value that nobody has read is replaced, and a removed one is not kept`() throws {
         try store(scream)
         defaults[options] = GameOptions()
         #expect(defaults.keys() == [Self.name])
@@ -139,7 +140,7 @@ import Testing
         let description = "scream"
     }
 
-    @Test func `An error that names no value is quoted, and any other is not`() async throws {
+    @Test func `An error without a value is quoted, and any other is not`() async throws {
         for (cause, isQuoted): (any Error, Bool) in [(Refusal(), true), (Quoting(), false)] {
             let key = DefaultsKey<Int>(
                 Self.name, coding: ValueCoding(encode: { _ in nil }, decode: { _ in throw cause }),
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `Two long names that begin alike do not cost one of their values`() throws {
+    @Test func `Two long names with the same beginning both keep their values`() throws {
         let names = ["1", "2"].map { String(repeating: "a", count: 1020) + $0 }
         for name in names { defaults[DefaultsKey(name, default: "")] = "text \(name.suffix(1))" }
         let numbers = names.map { DefaultsKey($0, default: 0) }
@@ -186,7 +187,7 @@ import Testing
         #expect(try json("GameOptions (unreadable 2)") == "1")
     }
 
-    @Test func `A failure that nobody listens to is one line on standard error`() async throws {
+    @Test func `A failure without a listener is one line on standard error`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
         {
             let defaults = Defaults.inMemory(domain: "org.example.Game")

@@ -7,7 +7,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test func `Changes that belong together hold together`() async throws {
+    @Test func `Changes in one group take effect together`() async throws {
         defaults[.loudness] = 1
         defaults.apply {
             $0[.playSound] = false
@@ -23,7 +23,7 @@ import Testing
         #expect(defaults.keys(in: .domain) == ["PlaySound", "Volume"])
     }
 
-    @Test func `Where one of the keys is locked, none is changed`() async throws {
+    @Test func `If one of the keys is locked, none is changed`() async throws {
         let defaults = Defaults.inMemory(locked: ["PlaySound"])
         var failures = defaults.failures.makeAsyncIterator()
         defaults.apply {
@@ -56,7 +56,7 @@ import Testing
         #expect(!defaults.isSet(.loudness))
     }
 
-    @Test func `Each commit has a generation of its own, later than those before`() async throws {
+    @Test func `Each commit has its own generation, later than those before`() async throws {
         let first = try await defaults.commit { $0[.loudness] = 1 }
         let second = try await defaults.commit(in: .host) { $0[.loudness] = 2 }
         #expect(second > first)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await defaults.synchronize() >= second)
     }
 
-    @Test func `A value that cannot be archived changes nothing, and is told of`() async throws {
+    @Test func `A value that cannot be archived changes nothing, and is reported`() async throws {
         struct Bad: Codable, Sendable {
             init() {}
             init(from decoder: any Decoder) {}
@@ -97,7 +97,7 @@ import Testing
         #expect(defaults[.loudness] == 5 + tasks)
     }
 
-    @Test func `An update is given what holds where its layer has nothing`() async throws {
+    @Test func `An update gets the effective value if its layer has none`() async throws {
         let defaults = Defaults.inMemory(system: { $0[.loudness] = 3 })
         #expect(try await defaults.update(.loudness) { $0 *= 2 } == 6)
         #expect(try await defaults.update(.loudness) { $0 *= 2 } == 12)

@@ -4,7 +4,7 @@ import KeyedArchive
 import Testing
 
 struct DocumentTests {
-    @Test func `JSON holds values and locks in their order`() throws {
+    @Test func `JSON has values and locks in their order`() throws {
         let document = try document(
             """
             {
@@ -25,13 +25,13 @@ struct DocumentTests {
         "{}", " {\r\n} \n", #"{"$locked":[]}"#, "<plist><dict/></plist>", xml(""),
         "\u{FEFF}<plist><dict/></plist>",
     ])
-    func `A file may say nothing`(text: String) throws {
+    func `A file may be without values and locks`(text: String) throws {
         let document = try document(text)
         #expect(document.values.isEmpty && document.locks.isEmpty && document.remarks.isEmpty)
     }
 
     @Test(arguments: ["FMT_XML", "FMT_BINARY"])
-    func `What Python writes as a property list is what it writes as JSON`(format: String) throws {
+    func `A property list and JSON that Python writes have the same values`(format: String) throws {
         let values = """
             values = {"a": 1, "b": [True, 2.5, "é"], "c": {"d": -(1 << 60), "e": {}},
                 "Name*": "x", "$locked": ["Name", "*"], "f": 1 << 63}
@@ -47,7 +47,7 @@ struct DocumentTests {
         #expect(list.patterns == ["Name", "*"] && json.patterns == list.patterns)
     }
 
-    @Test func `What JSON has none for comes from a property list: dates, data, archives`() throws {
+    @Test func `A property list can have what JSON lacks: dates, data, archives`() throws {
         let document = try document(
             python(
                 """
@@ -63,11 +63,11 @@ struct DocumentTests {
             ])
     }
 
-    @Test func `Keys that Swift's strings hold for the same are two`() throws {
+    @Test func `Keys that are equal as Swift strings can be two keys`() throws {
         #expect(try document("{\"caf\u{E9}\": 1, \"cafe\u{301}\": 2}").values.count == 2)
     }
 
-    @Test func `Of a key that XML has twice the last value counts, which is remarked`() throws {
+    @Test func `If an XML key is there twice, the last value counts, with a remark`() throws {
         let document = try document(
             xml(
                 """
@@ -80,7 +80,7 @@ struct DocumentTests {
         #expect(document.remarks.map(\.line) == [6])
     }
 
-    @Test func `Locks that change nothing are remarked`() throws {
+    @Test func `Locks that change nothing get a remark`() throws {
         let json = try document(
             """
             {"a": 1,

@@ -9,7 +9,7 @@ struct FileReadingTests {
     }
 
     @Test(arguments: [0, 1, 4096, 100_000, LayerFile.maximumSize])
-    func `A file is read whole, up to the largest`(size: Int) throws {
+    func `A file up to the largest size is read as a whole`(size: Int) throws {
         let folder = try Folder()
         let bytes = [UInt8](repeating: 0x20, count: size)
         try Data(bytes).write(to: URL(filePath: "\(folder.path)/a"))
@@ -18,7 +18,7 @@ struct FileReadingTests {
         #expect(try folder.file("b").read() == bytes)
     }
 
-    @Test func `A file that tells no size is read whole`() throws {
+    @Test func `A file without a known size is read as a whole`() throws {
         let domain = try Domain(name: "a", layer: .system)
         let file = LayerFile(path: "/proc/self/status", domain: domain)
         #expect(try String(decoding: file.read(), as: UTF8.self).hasSuffix("\n"))
@@ -32,7 +32,7 @@ struct FileReadingTests {
         #expect(problem.code == .tooLarge && problem.reason.contains("16 MiB"))
     }
 
-    @Test func `What is no regular file is refused at once`() throws {
+    @Test func `A file that is not regular is refused at once`() throws {
         let folder = try Folder()
         try folder.make(directory: "a")
         mkfifo("\(folder.path)/b", 0o600)
@@ -43,7 +43,7 @@ struct FileReadingTests {
         }
     }
 
-    @Test func `A file that is gone is told from one that cannot be read`() throws {
+    @Test func `A missing file and an unreadable file give different errors`() throws {
         let folder = try Folder()
         try folder.link("nowhere", to: "gone")
         try folder.link("loop", to: "loop")

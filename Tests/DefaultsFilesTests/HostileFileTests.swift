@@ -22,7 +22,7 @@ struct HostileFileTests {
     }
 
     @Test(arguments: ["JSON", "XML", "binary"])
-    func `A file that is cut anywhere, or has a wrong byte, is told`(form: String) throws {
+    func `A file that is cut anywhere, or has a wrong byte, is reported`(form: String) throws {
         let bytes: [UInt8]
         if let text = Self.small[form] {
             bytes = Array(text.utf8)
@@ -55,28 +55,28 @@ struct HostileFileTests {
         "<plist><dict><key>a</key>" + String(repeating: "<array>", count: 1 << 18),
         String(repeating: "<plist>", count: 1 << 18),
     ])
-    func `Depth is refused`(text: String) throws {
+    func `Too deep nesting is refused`(text: String) throws {
         _ = try problem(text)
     }
 
-    @Test func `As deep as values may be is taken`() throws {
+    @Test func `A value of the greatest allowed depth is accepted`() throws {
         let text =
             "{\"a\":" + String(repeating: "[", count: 9_000) + String(repeating: "]", count: 9_000)
             + "}"
         #expect(try document(text).values.count == 1)
     }
 
-    @Test func `A value of more parts than a caller could set is refused`() throws {
+    @Test func `A value with more parts than a caller could set is refused`() throws {
         let text = "{\"a\": [0\(String(repeating: ",0", count: 1 << 18))]}"
         #expect(try problem(text).reason.contains("262144"))
     }
 
-    @Test func `A file that is too large is refused, however it came`() throws {
+    @Test func `A file that is too large is refused, wherever its bytes come from`() throws {
         let bytes = [UInt8](repeating: 0x20, count: LayerFile.maximumSize + 1)
         #expect(try problem(bytes).code == .tooLarge)
     }
 
-    @Test func `One large value that very many keys share is refused`() throws {
+    @Test func `One large value shared by very many keys is refused`() throws {
         let bomb = try python(
             """
             large = b"x" * (1 << 20)
@@ -88,7 +88,7 @@ struct HostileFileTests {
         #expect(problem.code == .tooLarge && problem.reason.contains("64 MiB"))
     }
 
-    @Test func `Lists in lists that share all their elements are refused`() throws {
+    @Test func `Nested lists that share all their elements are refused`() throws {
         let bomb = try python(
             """
             # Python's writer follows each reference, so the objects are laid out here.
@@ -104,7 +104,7 @@ struct HostileFileTests {
         #expect(problem.code == .badValue && problem.reason.contains("262144"), "\(problem)")
     }
 
-    @Test func `More locks than are allowed are refused`() throws {
+    @Test func `Too many locks are refused`() throws {
         let locks = (0...1 << 16).map { "\"k\($0)\"" }.joined(separator: ",")
         let problem = try problem("{\"$locked\": [\(locks)]}")
         #expect(problem.code == .tooLarge && problem.reason.contains("65536"))

@@ -20,7 +20,8 @@ struct ListingTests {
         }
     }
 
-    @Test func `The weakest come first: vendor, main files by name, drop-ins by name`() throws {
+    @Test
+    func `The weakest files come first: vendor, main files by name, drop-ins by name`() throws {
         let folder = try Folder()
         try folder.write(
             to: "recommended/org.example.A.json", "vendor/org.example.A.plist",
@@ -40,7 +41,7 @@ struct ListingTests {
         #expect(listing.files.count == 2 && listing.problems.isEmpty)
     }
 
-    @Test func `A domain may have drop-ins alone, and be named as files are`() throws {
+    @Test func `A domain may have only drop-ins, and a name that looks like a file's`() throws {
         let folder = try Folder()
         try folder.write(
             to: "managed/NSGlobalDomain.d/kiosk.json", "managed/org.example.json.json",
@@ -55,7 +56,7 @@ struct ListingTests {
     }
 
     @Test(
-        "Other names are nobody's",
+        "Files with other names belong to no domain",
         arguments: [
             "README", "a.json.bak", "a.json~", "a.json.rpmsave", "a.plist.dpkg-old", ".a.json",
             ".json", ".d/b.json", ".a.d/b.json", "sub/b.json", "a.conf", "json", "a.d/README",
@@ -69,7 +70,7 @@ struct ListingTests {
     }
 
     @Test(
-        "A name that is perhaps meant to be read is remarked",
+        "A name that may be meant to be read gets a remark",
         arguments: [
             "a.JSON", "a.jsn", "org.q", "org.y/b.json", "a.D/b.json", "json", "a.d/b.JSON",
             "a.d/c.d/b.json", "a.jsonc", "dpkg-old",
@@ -85,7 +86,7 @@ struct ListingTests {
     }
 
     @Test(
-        "What is left over, hidden or for people is not worth a word",
+        "Backup copies, hidden files and READMEs get no remark",
         arguments: [
             ".a.json", ".a.json.swp", "a.json~", "a.json.bak", "a.json.orig", "a.json.dpkg-old",
             "a.json.dpkg-dist", "a.json.rpmsave", "a.json.rpmnew", "a.json.rpmorig", "a.swp",
@@ -99,7 +100,7 @@ struct ListingTests {
         #expect(listing.remarks.isEmpty)
     }
 
-    @Test func `A file with the name of a directory of drop-ins is told`() throws {
+    @Test func `A file with the name of a directory of drop-ins is reported`() throws {
         let folder = try Folder()
         try folder.write(to: "org.x.d")
         let listing = LayerListing(of: folder.path, as: .managed)
@@ -110,7 +111,7 @@ struct ListingTests {
     }
 
     @Test(
-        "A name of no domain is told, and costs no other file",
+        "A name that is not a domain is reported, and affects no other file",
         arguments: ["my app.json", "a..b.plist", "größe.json", "a b.d/c.json", "a@managed.json"])
     func noDomain(name: String) throws {
         let folder = try Folder()
@@ -125,7 +126,7 @@ struct ListingTests {
         #expect(problem.reason.contains("Invalid domain"))
     }
 
-    @Test func `Names that are no UTF-8 are told`() throws {
+    @Test func `Names that are not UTF-8 are reported`() throws {
         let folder = try Folder()
         try folder.make(directory: "vendor/a.d")
         for name in ["b\u{FF}.json", "a.d/b\u{FF}.json", "b\u{FF}.bak"] {
@@ -152,7 +153,8 @@ struct ListingTests {
             listing.files.keys.map(\.name).sorted() == ["A", "B", "C"].map { "org.example.\($0)" })
     }
 
-    @Test func `Places that are not there hold nothing, and what is no directory is told`() throws {
+    @Test
+    func `Missing places are empty, and a place that is not a directory is reported`() throws {
         let folder = try Folder()
         try folder.write(to: "vendor")
         try folder.link("managed", to: "nowhere")
@@ -163,7 +165,7 @@ struct ListingTests {
         #expect(listing.problems.map(\.code) == [.unreadable, .unreadable])
     }
 
-    @Test func `A directory that cannot be read has the files that it had`() throws {
+    @Test func `A directory that cannot be read still has its earlier files`() throws {
         let folder = try Folder()
         try folder.write(to: "vendor", "recommended/org.example.A.json")
         let path = folder.path
@@ -187,14 +189,14 @@ struct ListingTests {
             ])
     }
 
-    @Test func `A loop of links in the place of drop-ins is told`() throws {
+    @Test func `A loop of links in place of drop-ins is reported`() throws {
         let folder = try Folder()
         try folder.make(directory: "vendor")
         try folder.link("vendor/a.d", to: "a.d")
         #expect(listing(of: folder).problems.map(\.code) == [.unreadable])
     }
 
-    @Test func `One directory is listed as any of the places`() throws {
+    @Test func `A single directory is listed as any of the places`() throws {
         let folder = try Folder()
         try folder.write(to: "org.example.A.json")
         for place in LayerPlace.allCases {
@@ -206,7 +208,7 @@ struct ListingTests {
 
 /// What is suspicious in a place, and which file a name is.
 struct NamingTests {
-    @Test func `Two main files and drop-ins without files are remarked`() throws {
+    @Test func `Two main files, and drop-ins without files, get remarks`() throws {
         let folder = try Folder()
         try folder.write(
             to: "a.json", "a.plist", "b.plist", "b.d/c.json", "c.d/README", "d.d/1.json",
@@ -218,7 +220,7 @@ struct NamingTests {
     }
 
     @Test(
-        "A file is named by its own name, or by that of the directory of drop-ins",
+        "A file's domain comes from its name, or from its directory of drop-ins",
         arguments: [
             ("org.example.A.json", "org.example.A"), ("some/b.plist", "b"), ("/b.json", "b"),
             ("org.example.A.d/any name.json", "org.example.A"), ("my app.d/b.json", "b"),
@@ -231,7 +233,7 @@ struct NamingTests {
     }
 
     @Test(
-        "What no place would read has no name",
+        "A file that no place would read has no domain",
         arguments: [
             "", "/", "a", "a.bak", "a.json~", ".a.json", "a.d", "a.d/README", "a.d/.b.json",
             "my app.json", ".a.d/b c.json",

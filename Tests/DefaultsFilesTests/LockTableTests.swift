@@ -9,7 +9,7 @@ struct LockTableTests {
     }
 
     @Test(
-        "A table covers the keys that one of its locks covers, and no other",
+        "A table covers exactly the keys that its locks cover",
         arguments: [
             (["Key"], ["Key"], ["Ke", "Key2", "key", "*"]),
             (["Ke*"], ["Ke", "Key", "Ke*"], ["K", "ke"]),
@@ -32,7 +32,7 @@ struct LockTableTests {
         for key in free { #expect(!table.covers(try Key(key)), "\(key)") }
     }
 
-    @Test("The record of the files is no key that a lock covers but that of everything")
+    @Test("Only a lock of everything covers the record of the files")
     func fileRecord() throws {
         #expect(try !table(["a*", "b"]).covers(.fileRecord))
         #expect(try table(["*"]).covers(.fileRecord))
@@ -46,7 +46,7 @@ struct LockTableTests {
             (0..<Int.random(in: length, using: &chance))
                 .map { _ in letters.randomElement(using: &chance) ?? "" }.joined()
         }
-        // Names are long where there are many locks, so that some keys are free.
+        // Names are long if there are many locks, so that some keys are free.
         let longest = count > 30 ? 7 : 4
         let locks = try (0..<count).map { number in
             try #require(Lock(name(longest - 2...longest) + (number % 4 == 0 ? "" : "*")))

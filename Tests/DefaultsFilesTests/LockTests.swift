@@ -18,7 +18,7 @@ struct LockTests {
     }
 
     @Test(
-        "What is no key and no prefix is no lock",
+        "Text that is neither a key nor a prefix is not a lock",
         arguments: [
             "", "a*b", "**", "*a", "a\u{0}", "\u{0}*", String(repeating: "k", count: 1025),
             String(repeating: "k", count: 1025) + "*",
@@ -27,7 +27,7 @@ struct LockTests {
         #expect(Lock(pattern) == nil)
     }
 
-    @Test("Locks are the same where their bytes are")
+    @Test("Locks are equal if their bytes are")
     func sameness() {
         #expect(Lock("caf\u{E9}") != Lock("cafe\u{301}"))
         #expect(Set([Lock("a*"), Lock("a*"), Lock("a")]).count == 2)

@@ -63,7 +63,7 @@ struct ProblemTests {
     ]
 
     @Test(arguments: json)
-    func `What is wrong in JSON has its place`(of expected: Case) throws {
+    func `A fault in JSON has a line and a column`(of expected: Case) throws {
         let problem = try problem(expected.text)
         #expect(problem.code == expected.code)
         #expect(problem.line == expected.line && problem.column == expected.column)
@@ -100,14 +100,14 @@ struct ProblemTests {
     ]
 
     @Test(arguments: lists)
-    func `What is wrong in XML has the place of its key or its own`(of expected: Case) throws {
+    func `A fault in XML has the place of its key, or its own`(of expected: Case) throws {
         let problem = try problem(expected.text)
         #expect(problem.code == expected.code)
         #expect(problem.line == expected.line && problem.column == expected.column, "\(problem)")
         #expect(problem.reason.contains(expected.words), "\(problem)")
     }
 
-    @Test func `What is wrong in a binary list has the byte`() throws {
+    @Test func `A fault in a binary list has an offset`() throws {
         let list = try python("plistlib.dump({'b': 1, '$x': 7}, out, fmt=plistlib.FMT_BINARY)")
         let problem = try problem(list)
         #expect(problem.code == .badKey && problem.line == nil)
@@ -118,7 +118,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "A layer that does not lock refuses locks",
+        "A layer without locks refuses locks",
         arguments: [
             "{\n\"$locked\": []}", "<plist>\n<dict><key>$locked</key><array/></dict></plist>",
         ])
@@ -128,14 +128,14 @@ struct ProblemTests {
         #expect(problem.reason.contains("managed"))
     }
 
-    @Test func `A problem reads as compilers tell theirs, without what is not known`() throws {
+    @Test func `A problem reads like a compiler's message, without unknown parts`() throws {
         let json = try problem("{\n \"$x\": 1}")
         #expect(json.description == "a.json:2:2: \(json.reason)")
         let empty = try problem("")
         #expect(empty.description == "a.json: \(empty.reason)")
     }
 
-    @Test func `No value is in what is said`() throws {
+    @Test func `No message contains a value`() throws {
         for text in [
             #"{"k": {"$secret": "hush"}}"#, #"{"k": "hush"#, #"{"k": {"$data": "hush!"}}"#,
         ] {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Archiving objects")
 struct ArchivingTests {
-    @Test("gives the object table that Python reads")
+    @Test("gives an object table that Python can read")
     func table() throws {
         let program = """
             import plistlib, sys
@@ -37,7 +37,7 @@ struct ArchivingTests {
                 + "'NSObject']}")
     }
 
-    @Test("gives the bytes that the value form of them gives", arguments: Sample.all)
+    @Test("gives the same bytes as the value form of the objects", arguments: Sample.all)
     func sameAsValues(_ sample: Sample) throws {
         let archive = try KeyedArchive(archiving: sample.make())
         guard !sample.testDescription.contains("mutable"), sample.testDescription != "empty set",
@@ -46,7 +46,7 @@ struct ArchivingTests {
         #expect(again.bytes == archive.bytes)
     }
 
-    @Test("orders sets and dictionaries by what is in them, however they were made")
+    @Test("orders sets and dictionaries by their contents, however they were made")
     func order() throws {
         let names = (0..<50).map { "name \($0)" }
         func archive(_ names: [String]) throws -> [UInt8] {
@@ -61,7 +61,7 @@ struct ArchivingTests {
         #expect(json == #"{"$class":"NSSet","NS.objects":[-1,9,10]}"#)
     }
 
-    @Test("names classes as is set, and finds them so")
+    @Test("uses the class names that are set, and finds classes by them")
     func names() throws {
         var options = ObjectCodingOptions()
         options.classNames.omitsModules = true
@@ -84,7 +84,7 @@ struct ArchivingTests {
         #expect(try nested.decodeObject(of: Outer.Inner.self) != nil)
     }
 
-    @Test("takes the class that an archive names instead of its own")
+    @Test("decodes the substitute class that an archive names")
     func hints() throws {
         let record: Tree = [
             "$classname": "Unknown", "$classes": ["Unknown", "NSObject"],
@@ -95,7 +95,7 @@ struct ArchivingTests {
         #expect(try archive.decodeObject(of: Options.self)?.playsSound == true)
     }
 
-    @Test("takes it for as many objects as there are of one unknown class")
+    @Test("does so for any number of objects of one unknown class")
     func hintOfManyObjects() throws {
         let count: UInt64 = 20_000
         let record: Tree = [
@@ -113,7 +113,7 @@ struct ArchivingTests {
         #expect(array?.count == Int(count))
     }
 
-    @Test("writes what an object lets stand for it")
+    @Test("writes the object that replaces another")
     func replacement() throws {
         #expect(try KeyedArchive(archiving: Stand("other")).json().text == #""other""#)
         #expect(try KeyedArchive(archiving: Stand(nil)).json().text == "null")
@@ -124,7 +124,7 @@ struct ArchivingTests {
         #expect(options[0] === options[1] && options[1] === options[2])
     }
 
-    @Test("does not recurse, however deep the objects are")
+    @Test("does not recurse, however deeply the objects are nested")
     func depth() throws {
         var person = Person("end")
         for _ in 0..<50_000 {
@@ -163,7 +163,7 @@ struct ArchivingTests {
         ({ Scripted { $0.failWithError(CocoaError(.coderInvalidValue)) } }, .failed, ["root"]),
     ]
 
-    @Test("refuses what it cannot write, and says where it is", arguments: refused.indices)
+    @Test("refuses objects that it cannot write, and says where", arguments: refused.indices)
     func refusal(_ number: Int) throws {
         let (make, code, path) = Self.refused[number]
         let error = #expect(throws: ObjectCodingError.self) { try KeyedArchive(archiving: make()) }
@@ -171,7 +171,7 @@ struct ArchivingTests {
         #expect(error?.path == path)
     }
 
-    @Test("keeps keys that begin as those of archivers do, and values without a key")
+    @Test("keeps keys that begin with a dollar sign, and values without a key")
     func keys() throws {
         let object = Scripted { coder in
             coder.encode(true, forKey: "$class")

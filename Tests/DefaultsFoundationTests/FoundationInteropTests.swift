@@ -12,7 +12,7 @@ struct FoundationInteropTests {
         NSPersonNameComponents.self, NSDateComponents.self,
     ]
 
-    @Test("are read by it", arguments: Sample.all)
+    @Test("can be read by it", arguments: Sample.all)
     func written(_ sample: Sample) throws {
         let archive = try KeyedArchive(archiving: sample.make())
         let object = try NSKeyedUnarchiver.unarchivedObject(
@@ -26,7 +26,7 @@ struct FoundationInteropTests {
         sample.testDescription == "text like nil" || sample.make() is NSError
     }
 
-    @Test("are read from it", arguments: Sample.all.filter { !isLost($0) })
+    @Test("can be read if it wrote them", arguments: Sample.all.filter { !isLost($0) })
     func read(_ sample: Sample) throws {
         let data = try NSKeyedArchiver.archivedData(
             withRootObject: sample.make(), requiringSecureCoding: true)
@@ -34,7 +34,7 @@ struct FoundationInteropTests {
         #expect(try #require(object).isEqual(sample.make()))
     }
 
-    @Test("have objects of user's classes, written here")
+    @Test("can have objects of the user's classes, written here")
     func writtenAccounts() throws {
         let account = Administrator()
         let archive = try KeyedArchive(archiving: account)
@@ -56,7 +56,7 @@ struct FoundationInteropTests {
         #expect(person?.children[0] === person?.children[1])
     }
 
-    @Test("have objects of user's classes, written by it")
+    @Test("can have objects of the user's classes, written by it")
     func readAccounts() throws {
         let account = Administrator()
         let data = try NSKeyedArchiver.archivedData(

@@ -11,7 +11,7 @@ enum GNUstep {
         .deletingLastPathComponent()
         .appending(path: "../GNUstep/interop.m").standardized
 
-    /// Whether an Objective-C compiler and GNUstep are here; says why not where they are not.
+    /// Whether an Objective-C compiler and GNUstep are here; says why not if they are missing.
     static let isInstalled: Bool = {
         do {
             try run(

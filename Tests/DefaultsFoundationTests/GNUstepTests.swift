@@ -30,7 +30,7 @@ struct GNUstepTests {
             + ",\(grace)]",
     ]
 
-    @Test("have the value form that is expected")
+    @Test("have the expected value form")
     func valueForm() throws {
         let archives = try GNUstep.written()
         #expect(archives.keys.sorted() == Self.written.keys.sorted())
@@ -40,7 +40,7 @@ struct GNUstepTests {
         }
     }
 
-    @Test("have the objects that it had")
+    @Test("have the original objects")
     func objects() throws {
         let archives = try GNUstep.written()
         for (name, bytes) in archives where name != "account" && name != "friends" {
@@ -76,13 +76,13 @@ struct GNUstepTests {
         ada: "Account(ada YES 36 -9223372036854775808 0.1 0.5 [a, b] nil)",
     ]
 
-    @Test("made of values here are read by it")
+    @Test("can be read by it if made from values here")
     func readsValues() throws {
         let archives = try Self.values.keys.map { try KeyedArchive(json: $0).bytes }
         #expect(try GNUstep.read(archives) == Array(Self.values.values))
     }
 
-    @Test("made of objects here are read by it")
+    @Test("can be read by it if made from objects here")
     func readsObjects() throws {
         let objects: [(NSObject, String)] = [
             ("text" as NSString, "text"), (NSMutableString(string: "m"), "m"),

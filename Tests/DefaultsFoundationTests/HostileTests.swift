@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A trap ends the whole run of the tests, so that nothing needs to be expected here.
-@Suite("Archives that mean harm give an error or an object")
+@Suite("Hostile archives give an error or an object")
 struct HostileTests {
     static let classes: [AnyClass] =
         FoundationInteropTests.classes + [
@@ -43,14 +43,14 @@ struct HostileTests {
         stride(from: 0, to: fixture.bytes.count, by: fixture.bytes.count < 1000 ? 1 : 5)
     }
 
-    @Test("cut at any byte", arguments: Fixtures.all.filter(\.isBinary))
+    @Test("if they are cut at any byte", arguments: Fixtures.all.filter(\.isBinary))
     func cut(_ fixture: Fixtures.Fixture) {
         for count in Self.positions(in: fixture) {
             Self.tryEverything(Array(fixture.bytes.prefix(count)))
         }
     }
 
-    @Test("with any byte changed", arguments: Fixtures.all.filter(\.isBinary))
+    @Test("if any byte is changed", arguments: Fixtures.all.filter(\.isBinary))
     func changed(_ fixture: Fixtures.Fixture) {
         for position in Self.positions(in: fixture) {
             for change in [0x01, 0x10] as [UInt8] {
@@ -92,7 +92,7 @@ struct HostileTests {
         ]
     }
 
-    @Test("whose objects all have a field with the same long name")
+    @Test("if all objects have a field with the same long name")
     func longFieldName() throws {
         let count = 40_000
         var writer = PropertyListWriter()
@@ -120,7 +120,7 @@ struct HostileTests {
         #expect(array?.count == count)
     }
 
-    @Test("with each part replaced by each other", arguments: victims)
+    @Test("if any part is replaced by any other", arguments: victims)
     func replaced(_ victim: Victim) throws {
         let list = try PropertyList(victim.bytes)
         let tree = Tree(list.root, of: list)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The order of sets of objects")
 struct OrderTests {
-    @Test("is found for a thousand objects whose sets hold each other's parents")
+    @Test("is found for a thousand objects whose sets contain each other's parents")
     func parents() throws {
         let branches = (0..<1000).map { _ in Branch() }
         for (number, branch) in branches.enumerated().dropFirst() {
@@ -19,7 +19,7 @@ struct OrderTests {
         for branch in branches { branch.children.removeAllObjects() }
     }
 
-    @Test("is the same, however the objects were made, and in which order they came")
+    @Test("is the same, however and in whatever order the objects were made")
     func insertion() throws {
         func archive() throws -> [UInt8] {
             let branches = (0..<60).map { _ in Branch() }

@@ -20,7 +20,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("classes that are not allowed where they stand")
+    @Test("classes that are not allowed in their place")
     func notAllowed() throws {
         #expect(try error(#""text""#).code == .classNotAllowed)
         #expect(try error(#"["text"]"#, of: [NSString.self]).code == .classNotAllowed)
@@ -35,7 +35,7 @@ struct RefusalTests {
         #expect(field.byteOffset != nil)
     }
 
-    @Test("classes that are unknown, not secure, or cannot be coded without risk")
+    @Test("classes that are unknown, not secure, or cannot be coded safely")
     func classes() throws {
         #expect(try error(#"{"$class":"No.Such"}"#).code == .classNotFound)
         #expect(try error(#"{"$class":"Insecure"}"#, of: [Insecure.self]).code == .notSecure)
@@ -50,7 +50,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("names that are no names of classes")
+    @Test("names that cannot be names of classes")
     func names() throws {
         for name in [
             "", ".", "a.b.c", "$s1a1bC", "_TtC1a1b", "4main3Foo", "Foo\u{0}", "a b", "é.ü",
@@ -61,7 +61,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("foreign classes in words that show no control characters")
+    @Test("unknown classes, without control characters in the message")
     func wordsOfForeignNames() throws {
         let bytes = Tree.archive(
             ["$class": .uid(2)],
@@ -75,7 +75,7 @@ struct RefusalTests {
         #expect(error?.message.contains("'\(name)\(String(repeating: "b", count: 90))…'") == true)
     }
 
-    @Test("more unknown classes than it looks for")
+    @Test("more unknown classes than it looks up")
     func manyClasses() throws {
         let count: UInt64 = 6_000
         let hinted = (0..<count).map { number -> Tree in
@@ -127,7 +127,7 @@ struct RefusalTests {
         ("1", { $0.encode("x") }, .unsupportedCall),
     ]
 
-    @Test("fields of another kind, and what does not fit", arguments: fields.indices)
+    @Test("fields of another type, and numbers that do not fit", arguments: fields.indices)
     func field(_ number: Int) throws {
         let (field, read, code) = Self.fields[number]
         let error = try error(#"{"$class":"Scripted","f":\#(field)}"#) { coder in
@@ -138,7 +138,7 @@ struct RefusalTests {
         #expect(error.code == code, "\(field)")
     }
 
-    @Test("an initializer that returns nil, with what it missed")
+    @Test("an initializer that returns nil, and lists the missing fields")
     func initializer() throws {
         let error = try error(#"{"$class":"Scripted"}"#) { coder in
             coder.decodeObject(forKey: "name") != nil
@@ -148,7 +148,7 @@ struct RefusalTests {
         #expect("\(error)".contains("at root"))
     }
 
-    @Test("missing fields only where the options say so")
+    @Test("missing fields only if the options say so")
     func missing() throws {
         let archive = try KeyedArchive(json: #"{"$class":"Options"}"#)
         let object = try archive.decodeObject(of: Options.self)
@@ -163,7 +163,7 @@ struct RefusalTests {
         #expect(top?.code == .missingField)
     }
 
-    @Test("objects that are needed to make themselves")
+    @Test("objects that contain themselves")
     func cycle() throws {
         let bytes = Tree.archive(
             ["$class": .uid(2), "NS.objects": [.uid(1)]], Tree.record("NSMutableArray", "NSArray"))
@@ -173,7 +173,7 @@ struct RefusalTests {
         #expect(error?.code == .cycle)
     }
 
-    @Test("chains of objects that are too long, on a small stack too")
+    @Test("chains of objects that are too long, even on a small stack")
     func depth() throws {
         var objects: [Tree] = []
         for number in 0..<100_000 {
@@ -200,7 +200,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("bombs of shared objects")
+    @Test("archives with too many shared objects")
     func bombs() throws {
         var doubling: [Tree] = (0..<40).map { number in
             let next = Tree.uid(UInt64(number + 2))
@@ -217,7 +217,7 @@ struct RefusalTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("collections that Foundation would trap for")
+    @Test("collections for which Foundation would trap")
     func collections() throws {
         let cases: [(String, AnyClass)] = [
             (#"[null]"#, NSArray.self),

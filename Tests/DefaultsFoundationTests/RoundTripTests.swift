@@ -4,7 +4,7 @@ import Foundation
 import KeyedArchive
 import Testing
 
-@Suite("Objects that are archived and made again")
+@Suite("Objects that are archived and decoded")
 struct RoundTripTests {
     @Test("are equal, and of the same class", arguments: Sample.all)
     func values(_ sample: Sample) throws {
@@ -19,7 +19,7 @@ struct RoundTripTests {
         #expect(try KeyedArchive(archiving: object).bytes == archive.bytes)
     }
 
-    @Test("are of user's classes, those with superclasses among them")
+    @Test("may have user's classes and superclasses")
     func accounts() throws {
         for account in [Account(), Administrator()] {
             account.username = "grace"
@@ -44,7 +44,7 @@ struct RoundTripTests {
         #expect(again.playsSound && !again.isFullScreen && again.hint == "unkeyed")
     }
 
-    @Test("share what they shared, in circles too")
+    @Test("share what they shared, even in cycles")
     func graph() throws {
         let ada = Person("Ada")
         let byron = Person("Byron", children: [ada, Person("Allegra")])
@@ -62,7 +62,7 @@ struct RoundTripTests {
         byron.friend = nil
     }
 
-    @Test("refer to nothing conditionally that is not archived otherwise")
+    @Test("lose conditional references to objects that are not archived otherwise")
     func conditional() throws {
         let ada = Person("Ada")
         let byron = Person("Byron", children: [ada])
@@ -72,7 +72,7 @@ struct RoundTripTests {
         #expect(try archive.json().text.contains(#""parent":null"#))
     }
 
-    @Test("are values of Swift that are bridged")
+    @Test("may be Swift values that are bridged")
     func bridged() throws {
         let value: [String: Any] = [
             "s": "text", "i": 1, "b": true, "d": 1.5,
@@ -103,7 +103,7 @@ struct RoundTripTests {
         #expect(try KeyedArchive(validating: foundations).decodeObject(of: NSURL.self) == url)
     }
 
-    @Test("URLs that are each other's bases are put together once each")
+    @Test("URLs that are each other's bases are joined once each")
     func urlChain() throws {
         var json = #"{"$class":"NSURL","NS.base":null,"NS.relative":"http://example.org/"}"#
         for _ in 0..<200 {

@@ -6,7 +6,7 @@ import Testing
     private static let hosts = HostNames(of: Host(id: host, name: "here"))
 
     @Test(
-        "A domain is read, and its spelling gives it back",
+        "A domain is parsed, and its spelling gives it back",
         arguments: [
             ("NSGlobalDomain", "NSGlobalDomain", Layer.domain),
             ("org.example.Editor", "org.example.Editor", .domain),
@@ -25,7 +25,7 @@ import Testing
         #expect(try Domain(domain.description, on: .localhost) == domain)
     }
 
-    @Test("This machine by its name is the same layer as @host")
+    @Test("This machine's name means the same layer as @host")
     func hostByName() throws {
         let named = try Domain("a@host:\(Self.host)", on: Self.hosts)
         #expect(try named == Domain("a@host", on: Self.hosts))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "What is no domain is refused with the byte at which it goes wrong and the reason",
+        "An invalid domain is refused with the byte of the fault and the reason",
         arguments: [
             ("", 0, "it has no name"),
             ("@host", 0, "it has no name"),
@@ -66,7 +66,7 @@ import Testing
         #expect(error?.description.contains("\n") == false)
     }
 
-    @Test("A name has 255 bytes at most, and the suffix is not counted")
+    @Test("A name has at most 255 bytes, without the suffix")
     func length() throws {
         let longest = String(repeating: "a.", count: 127) + "b"
         #expect(longest.utf8.count == 255)
@@ -86,7 +86,7 @@ import Testing
         #expect((error?.description.utf8.count ?? .max) < 300)
     }
 
-    @Test("Domains are in order of their names' bytes, and within a name of their layers")
+    @Test("Domains are ordered by the bytes of their names, then by their layers")
     func order() throws {
         let texts = ["B", "a", "a@host:x", "a@host:y", "a-b", "a.b", "aa", "b"]
         let domains = try texts.map { try Domain($0, on: Self.hosts) }

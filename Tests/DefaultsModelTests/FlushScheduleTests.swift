@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "3: after a failure the next try waits 1 s, then twice as long, to 60 s at most",
+        "3: after a failure the next try waits 1 s, then twice as long, up to 60 s",
         arguments: [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 60), (8, 60), (99, 60)])
     func backOff(failures: Int, seconds: Int) {
         let tries = Array(repeating: [Event.begin, .failure(10_000)], count: failures)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "3: changes do not hasten the next try, however large; a demand does",
+        "3: changes, however large, do not hasten the next try; a demand does",
         arguments: [
             ([.change(0), .begin, .failure(300), .change(301)], 1_300),
             ([.change(0), .begin, .failure(300), .large(301)], 1_300),
@@ -91,7 +91,7 @@ import Testing
         #expect(due(after: events) == expected)
     }
 
-    @Test("3: after a success the back-off begins anew")
+    @Test("3: after a success the back-off starts again")
     func backOffEnds() {
         let events: [Event] = [
             .change(0), .begin, .failure(1), .begin, .failure(2), .begin, .success,
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "4: nothing is due with nothing pending, or during a flush",
+        "4: nothing is due if nothing is pending, or during a flush",
         arguments: [
             [],
             [.demand(0)],

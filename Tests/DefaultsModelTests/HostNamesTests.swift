@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "A name stands for the machine that has it, and an identity for itself",
+        "A name means the machine that has it, and an identity means itself",
         arguments: [
             (box.name, box), ("box.example.org", box), ("box", box), (far.name, far),
             ("far.example.org", far), ("far", far), (twin.name, twin), (other.name, other),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A name that nobody has stands for itself, until a machine has it",
+        "A name that no machine has means itself, until a machine has it",
         arguments: [
             "nobody", "FAR", "far.example", "far.", "example.org", String(box.name.dropLast()),
         ])
@@ -60,7 +60,7 @@ import Testing
                 == "a@host:\(name)")
     }
 
-    @Test("2: a name that several others have is refused with their identities")
+    @Test("2: a name of several other machines is refused with their identities")
     func ambiguous() throws {
         for (name, ids) in [
             ("twin", "\(Self.twin), \(Self.other)"),
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("2: a name that very many machines have is refused with the identities of some")
+    @Test("2: a name of very many machines is refused with the identities of some")
     func crowd() throws {
         let others = (10..<99).map { Host(id: Self.id("id\($0)"), name: "clone") }
         let hosts = HostNames(of: Host(id: Self.box, name: "box"), others: others)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "1: the spelling of a machine's layer gives the layer back, by the name where that can be",
+        "1: the spelling of a machine's layer gives the layer back, by name if possible",
         arguments: [
             (box, "a@host"), (far, "a@host:far.example.org"), (twin, "a@host:\(twin)"),
             (other, "a@host:\(other)"), (odd, "a@host:\(odd)"),
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "What was stored under a name belongs to the machine that has it",
+        "Values stored under a name belong to the machine that has it",
         arguments: [
             ("box.example.org", box), ("box", box), ("far", far), (box.name, nil), (far.name, nil),
             ("named", nil), ("nobody", nil), ("twin", nil),
@@ -112,7 +112,7 @@ import Testing
         #expect(Self.hosts.owner(of: Self.id(name)) == owner)
     }
 
-    @Test("A machine that had no identity but its name is one machine with what has that name now")
+    @Test("A machine whose name was its identity has the values stored under that name")
     func earlierSelf() throws {
         let hosts = HostNames(
             of: Host(id: Self.box, name: "box"), others: [Host(id: Self.id("box"), name: "box")])
@@ -129,7 +129,7 @@ import Testing
         #expect(try Domain("a@host:box.example.org", on: hosts).layer != .host(Self.box))
     }
 
-    @Test("A machine's own row among the others is passed over")
+    @Test("A machine's own row among the others is ignored")
     func ownRow() throws {
         let hosts = HostNames(
             of: Host(id: Self.box, name: "new"), others: [Host(id: Self.box, name: "old")])

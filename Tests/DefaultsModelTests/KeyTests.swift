@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "What is no key is refused with the byte and the reason",
+        "An invalid key is refused with the byte and the reason",
         arguments: [
             ("", 0, "empty"),
             (String(repeating: "k", count: 1025), 1024, "1025 bytes, and at most 1024 are allowed"),
@@ -33,13 +33,13 @@ import Testing
         #expect(Set([composed, decomposed]).count == 2)
     }
 
-    @Test("Keys are in order of their bytes")
+    @Test("Keys are ordered by their bytes")
     func order() throws {
         let keys = try ["A", "a", "aa", "b", "é", "🙂"].map { try Key($0) }
         #expect(keys.shuffled().sorted() == keys)
     }
 
-    @Test("A key that is stored may be empty, as no caller's may: it is the record of the files")
+    @Test("A stored key may be empty, unlike a caller's: it is the record of the files")
     func stored() throws {
         #expect(try Key(stored: "") == .fileRecord)
         #expect(try Key(stored: "a") == Key("a"))

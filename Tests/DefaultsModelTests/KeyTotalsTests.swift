@@ -2,7 +2,7 @@ import DefaultsModel
 import Testing
 
 @Suite struct KeyTotalsTests {
-    @Test("Names are counted in bytes, in and out")
+    @Test("Names are counted in bytes when they are added and removed")
     func counts() throws {
         var totals = KeyTotals()
         totals.add(try Key("é"))

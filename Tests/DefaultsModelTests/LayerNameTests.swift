@@ -8,7 +8,7 @@ import Testing
         #expect(LayerName.allCases.map(\.index) == [0, 1, 2, 3])
     }
 
-    @Test func `A suffix picks every layer but the user's own`() {
+    @Test func `A suffix exists for every layer but the user's own`() {
         let spellings = LayerName.allCases.map { $0.spelling(of: "org.example.App") }
         #expect(
             spellings == [
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: SearchPlace.allCases)
-    func `A place is that of its layer in its domain`(place: SearchPlace) {
+    func `A place is the domain's layer of that name`(place: SearchPlace) {
         #expect(SearchPlace(place.layer, isGlobal: place.isGlobal) == place)
         let domain = place.domain(of: "org.example.App")
         #expect(domain == (place.isGlobal ? "NSGlobalDomain" : "org.example.App"))

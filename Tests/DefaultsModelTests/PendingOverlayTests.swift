@@ -26,7 +26,7 @@ import Testing
                 set: set.map { .init(key: $0.0, archive: $0.1) }, removed: removed, origin: ":1.1"))
     }
 
-    @Test("3: of several changes to a key the last one is left, and each was counted")
+    @Test("3: of several changes to a key the last one stays, and each was counted")
     func coalesces() throws {
         var overlay = PendingOverlay()
         overlay.add(try change(2, set: [(key, [1, 2, 3])]), totals: KeyTotals(keys: 1))
@@ -51,7 +51,7 @@ import Testing
         #expect(overlay.entry(other, key) == nil)
     }
 
-    @Test("1 and 2: during a flush both what it writes and what came later are seen")
+    @Test("1 and 2: during a flush, its changes and later ones are both seen")
     func duringFlush() throws {
         var overlay = PendingOverlay()
         overlay.add(
@@ -67,7 +67,7 @@ import Testing
         #expect(overlay.count == 2)
     }
 
-    @Test("1: a flush that has ended takes away what it wrote and leaves what came later")
+    @Test("1: a flush that succeeds removes its changes and leaves later ones")
     func finish() throws {
         var overlay = PendingOverlay()
         overlay.add(
@@ -85,7 +85,7 @@ import Testing
         #expect(overlay.domains.isEmpty)
     }
 
-    @Test("1 and 3: a flush that has failed leaves everything, the newest of each key")
+    @Test("1 and 3: a flush that fails leaves everything, the newest of each key")
     func abandon() throws {
         var overlay = PendingOverlay()
         overlay.add(
@@ -104,7 +104,7 @@ import Testing
         #expect(overlay.bytes == 0)
     }
 
-    @Test("5: the totals are those after the last change, or the store's where none is pending")
+    @Test("5: the totals are those after the last change, or the store's if none is pending")
     func totals() throws {
         var overlay = PendingOverlay()
         #expect(overlay.totals(of: domain) == nil)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "The growth that is foretold is the growth that happens",
+        "The predicted growth is the real growth",
         arguments: [[], [0], [200], [0, 200, 10]])
     func growth(before sizes: [Int]) throws {
         var overlay = PendingOverlay()
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "4: of very many tokens the newest are left, in order, also after a flush that has failed",
+        "4: of very many tokens the newest stay, in order, even after a failed flush",
         arguments: [nil, 1, 600, 1024, 1500, 2999])
     func tokens(failureAt failure: Int?) throws {
         var overlay = PendingOverlay()
@@ -155,14 +155,14 @@ import Testing
         #expect(overlay.generation(of: try Token("1000"), in: domain) == nil)
     }
 
-    @Test("4: a token that comes again is not there twice, and stays in its place")
+    @Test("4: a token that is added again is there once, in its place")
     func repeatedToken() throws {
         var overlay = PendingOverlay()
         for number in [1, 2, 1] { overlay.add(try token(number), totals: KeyTotals()) }
         #expect(overlay.changeSets.compactMap(\.token?.name) == ["1", "2"])
     }
 
-    @Test("The growth by a token is foretold, also where it takes the place of another")
+    @Test("The growth by a token is predicted, even if it replaces another")
     func growthByTokens() throws {
         var overlay = PendingOverlay()
         for number in (0..<1500) + [1499] {
@@ -176,7 +176,7 @@ import Testing
             overlay.bytes == names.reduce(0) { $0 + $1 + PendingOverlay.entryOverhead })
     }
 
-    @Test("What is pending can be told as changes again, in order, without what was replaced")
+    @Test("The pending changes are listed in order, without replaced ones")
     func changeSets() throws {
         var overlay = PendingOverlay()
         overlay.add(

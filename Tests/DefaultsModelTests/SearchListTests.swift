@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "The administrator goes before the user, both before the system, an application before all")
+        "The order is: administrator, user, system; in each, the application before all")
     func application() throws {
         #expect(
             try places(of: "org.example.App") == [
@@ -24,7 +24,7 @@ import Testing
             ])
     }
 
-    @Test("The layers of the global domain are looked through once, by their plain names")
+    @Test("The layers of the global domain are searched once, by their plain names")
     func globalDomain() throws {
         #expect(
             try places(of: "NSGlobalDomain") == [
@@ -33,7 +33,7 @@ import Testing
             ])
     }
 
-    @Test("A name that is the global one but for its case is that of an application")
+    @Test("The global name in different letter case means an application")
     func lookalike() throws {
         #expect(try places(of: "nsglobaldomain").count == 8)
         #expect(try places(of: "NSGlobalDomain.a").count == 8)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "A search takes the name of an application, and refuses a suffix at its byte",
+        "A search needs the name of an application, and refuses a suffix at its byte",
         arguments: [
             ("org.example@host", 11), ("org.example@managed", 11), ("a@", 1), ("@host", 0),
             ("a@host:b", 1), ("NSGlobalDomain@system", 14), ("\u{E9}@host", 2),
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "What is no domain with a suffix is none without",
+        "An invalid domain with a suffix is invalid without it",
         arguments: [("", 0), ("a..b", 2), ("a b", 1), ("a.", 2)])
     func noDomain(text: String, offset: Int) throws {
         let error = #expect(throws: ModelError.self) { try Domain(ofApplication: text) }

@@ -4,7 +4,7 @@ import DefaultsTerms
 import KeyedArchive
 import TestSupport
 
-/// Answers each D-Bus value with the archive that it stands for, over a real bus.
+/// Answers each D-Bus value with the archive that it represents, over a real bus.
 final class ArchiveMirror: Sendable {
     private let bus: PrivateBus
     private let loop: EventLoop
@@ -31,7 +31,7 @@ final class ArchiveMirror: Sendable {
         loop.stop()
     }
 
-    /// The bytes of the archive that a value stands for.
+    /// The bytes of the archive that a value represents.
     func archive(of value: Value) async throws -> [UInt8] {
         try await connection.call(
             connection.uniqueName, "/mirror", "org.example.Mirror", "Reflect",

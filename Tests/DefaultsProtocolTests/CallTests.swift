@@ -46,7 +46,7 @@ import Testing
             writing: { try Contract.GetValue.writeReply((.int64(5), 7), to: &$0) })
     }
 
-    @Test func `A D-Bus value arrives as the archive that it stands for`() async throws {
+    @Test func `A D-Bus value arrives as the archive that it represents`() async throws {
         let names = names
         let (read, generation) = try await exchange.carry(
             Contract.SetValue.self, ("d", "k", .string("text"))
@@ -59,7 +59,7 @@ import Testing
         #expect(try VariantForm.value(of: read.archive) == .string("text"))
     }
 
-    @Test func `What holds for an application arrives as it was sent`() async throws {
+    @Test func `The effective values of an application arrive as they were sent`() async throws {
         let names = names
         try await expect(
             Contract.Lookup.self, ("d", "k"), brings: #"(domain: "d", key: "k")"#,
@@ -112,7 +112,7 @@ import Testing
             })
     }
 
-    @Test func `What has changed arrives as it was sent`() async throws {
+    @Test func `The changes of a domain arrive as they were sent`() async throws {
         let names = names
         let (read, reply) = try await exchange.carry(Contract.GetChanges.self, ("d", 4)) {
             try Contract.GetChanges.readArguments(from: &$0, by: names)
@@ -162,8 +162,7 @@ import Testing
         #expect(try read.set.map { try VariantForm.value(of: $0.1) } == [.int64(1)])
     }
 
-    @Test func `A page and the domains that are read by it arrive as they were sent`() async throws
-    {
+    @Test func `A page and the slots of domains arrive as they were sent`() async throws {
         let (read, reply) = try await exchange.carry(Contract.Attach.self, ["d", "e"]) {
             try Contract.Attach.readArguments(from: &$0) { $0 }
         } write: {
@@ -209,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `An archive that is larger than a value may be is refused`() async throws {
+    @Test func `An archive above the largest size is refused`() async throws {
         let names = names
         let archive = [UInt8](repeating: 0, count: ContractLimits.maximumValueSize + 1)
         let error = await #expect(throws: DefaultsError.self) {
@@ -221,7 +220,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `The domains of an Attach are counted before one too many is looked at`()
+    @Test func `The domains of an Attach are counted before any beyond the limit is parsed`()
         async throws
     {
         let domains =

@@ -8,13 +8,13 @@ import Testing
         .notRepresentable, .tooLarge, .locked, .conflict, .storageFailed, .notDurable,
         .invalidArguments,
     ])
-    func `A refusal survives the way over the bus`(code: DefaultsError.Code) {
+    func `A refusal is the same after it has crossed the bus`(code: DefaultsError.Code) {
         let error = DefaultsError(code, "Because.")
         #expect(DefaultsError(DBusError(error.errorName, error.errorMessage)) == error)
     }
 
     @Test(arguments: DefaultsError.Remark.allCases)
-    func `What was refused is known apart from the remark that nothing was changed`(
+    func `A refusal is distinguished from the remark that nothing was changed`(
         remark: DefaultsError.Remark
     ) {
         let error = DefaultsError(.locked, "The key is locked.", remark)
@@ -24,7 +24,7 @@ import Testing
         #expect(DefaultsError(.locked, "The key is locked.").fact == "The key is locked.")
     }
 
-    @Test func `An error of the bus is none of the contract's`() {
+    @Test func `An error of the bus is not one of the contract's`() {
         #expect(DefaultsError(DBusError(.serviceUnknown, "Nobody is there.")) == nil)
     }
 }

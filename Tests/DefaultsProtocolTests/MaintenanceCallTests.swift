@@ -24,7 +24,7 @@ import Testing
         #expect(reply[.calls] == nil)
     }
 
-    @Test func `Who writes arrives as it was sent`() async throws {
+    @Test func `The writers arrive as they were sent`() async throws {
         let (generation, writer) = try await exchange.carry(Contract.FindWriter.self, 7) {
             try Contract.FindWriter.readArguments(from: &$0)
         } write: {
@@ -80,7 +80,7 @@ import Testing
         #expect(name == "n")
     }
 
-    @Test func `A restoration arrives as it was sent, with what it would change`() async throws {
+    @Test func `A restoration arrives as it was sent, with its changes`() async throws {
         let counts = RestoredCounts(undo: "u", set: 1, removed: 2, damaged: 3, locked: 4)
         let (name, restored) = try await exchange.carry(Contract.RestoreBackup.self, "n") {
             try Contract.RestoreBackup.readArguments(from: &$0)

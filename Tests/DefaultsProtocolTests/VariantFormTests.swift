@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: pairs)
-    func `An archive and its D-Bus value stand for each other`(json: String, value: Value)
+    func `An archive and its D-Bus value represent each other`(json: String, value: Value)
         async throws
     {
         let archive = try KeyedArchive(json: json)
@@ -80,7 +80,7 @@ import Testing
             #"{"/a":1}"#
         ),
     ])
-    func `Every other D-Bus type is taken as the one that stands for it`(
+    func `Every other D-Bus type is accepted as the one that represents it`(
         value: Value, json: String
     ) async throws {
         #expect(try await mirror.archive(of: value) == KeyedArchive(json: json).bytes)
@@ -96,7 +96,7 @@ import Testing
         (#""\ud800""#, "surrogate"), (#"{"a\u0000":1}"#, "NUL"),
         (String(repeating: "[", count: 32) + String(repeating: "]", count: 32), "nested"),
     ])
-    func `What a message cannot carry is NotRepresentable`(json: String, fact: String) throws {
+    func `A value that D-Bus cannot carry is NotRepresentable`(json: String, fact: String) throws {
         let archive = try KeyedArchive(json: json)
         let error = try #require(throws: DefaultsError.self) {
             try VariantForm.value(of: archive)
@@ -105,13 +105,13 @@ import Testing
         #expect(error.message.contains(fact))
     }
 
-    @Test func `Thirty-one arrays in each other are carried`() async throws {
+    @Test func `Thirty-one nested arrays are carried`() async throws {
         let json = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
         let value = try VariantForm.value(of: KeyedArchive(json: json))
         #expect(try await mirror.archive(of: value) == KeyedArchive(json: json).bytes)
     }
 
-    @Test func `What would not fit into a reply is TooLarge`() throws {
+    @Test func `A value too large for a reply is TooLarge`() throws {
         // Each level holds the one below twice, so that a small archive is a large value.
         let archive = try SharedPairs.archive(levels: 24)
         let error = try #require(throws: DefaultsError.self) {
@@ -128,7 +128,7 @@ import Testing
             key: "s", value: "i",
             [Value.Entry(.string("a"), .int32(1)), Value.Entry(.string("a"), .int32(2))]),
     ])
-    func `A value that spells no archive is InvalidArgs`(value: Value) async throws {
+    func `A value that represents no archive is InvalidArgs`(value: Value) async throws {
         let error = try await #require(throws: DBusError.self) {
             _ = try await mirror.archive(of: value)
         }

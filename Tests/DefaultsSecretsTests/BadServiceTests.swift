@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultsSecrets
 
-/// What no desktop should have: no bus, no service, or one that does not keep to the specification.
+/// Broken environments: no bus, no service, or one that violates the specification.
 struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
@@ -42,7 +42,7 @@ struct BadServiceTests {
         await expect(.noService) { try await secrets.value(for: .token) }
     }
 
-    @Test func `a bus that does not greet is not waited for without a bound`() async throws {
+    @Test func `a bus that does not greet is waited for only for a limited time`() async throws {
         let directory = try TemporaryDirectory()
         let silent = try SilentSocket(in: directory)
         let secrets = Secrets(
@@ -51,7 +51,8 @@ struct BadServiceTests {
         await expect(.timedOut) { try await secrets.value(for: .token) }
     }
 
-    @Test func `a service that does not answer is not waited for without a bound`() async throws {
+    @Test
+    func `a service that does not answer is waited for only for a limited time`() async throws {
         let kept = Kept()
         let service = try await FakeService([FakeService.search { call in kept.keep(call) }])
         await expect(.timedOut) {
@@ -102,7 +103,7 @@ struct BadServiceTests {
         #expect(thrown?.domain == "org.example.Game")
     }
 
-    @Test func `what stays locked without a question is an error`() async throws {
+    @Test func `a keyring that stays locked without a prompt is an error`() async throws {
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/"),
         ])
@@ -110,7 +111,7 @@ struct BadServiceTests {
     }
 
     @Test(arguments: [Value.string("odd"), .array(of: "s", []), .array(of: "o", [])])
-    func `a question's result that says nothing is an error`(_ result: Value) async throws {
+    func `a prompt without a result is an error`(_ result: Value) async throws {
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
         ]) { connection in
@@ -120,7 +121,7 @@ struct BadServiceTests {
         await expect(code) { try await service.secrets().value(for: .token) }
     }
 
-    @Test func `a service that ends while it asks the user is an error`() async throws {
+    @Test func `a service that ends during a prompt is an error`() async throws {
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
         ]) { connection in
@@ -129,7 +130,7 @@ struct BadServiceTests {
         await expect(.noService) { try await service.secrets().value(for: .token) }
     }
 
-    @Test func `a bus that ends while the user is asked is an error`() async throws {
+    @Test func `a bus that ends during a prompt is an error`() async throws {
         let (asked, report) = AsyncStream.makeStream(of: Void.self)
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
@@ -144,7 +145,7 @@ struct BadServiceTests {
         await expect(.noBus) { _ = try await reading.value }
     }
 
-    @Test func `a task that is cancelled dismisses its question`() async throws {
+    @Test func `a task that is cancelled dismisses its prompt`() async throws {
         let (asked, report) = AsyncStream.makeStream(of: Void.self)
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),
@@ -161,7 +162,7 @@ struct BadServiceTests {
         await dismissals.next()
     }
 
-    @Test func `who waits while the user says no is not asked in turn`() async throws {
+    @Test func `tasks that wait while the user refuses do not prompt again`() async throws {
         let (asked, report) = AsyncStream.makeStream(of: Void.self)
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/prompt"),

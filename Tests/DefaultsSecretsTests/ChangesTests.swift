@@ -2,9 +2,9 @@ import Testing
 
 @testable import DefaultsSecrets
 
-/// The way of changes to the keyring; numbers are those of the invariants of `SecretStore`.
+/// Changes on their way to the keyring; numbers are those of the invariants of `SecretStore`.
 struct ChangesTests {
-    @Test func `one change is on its way, and the newest of a key waits behind it (1, 2)`()
+    @Test func `one change is in flight, and the newest of a key waits for it (1, 2)`()
         async throws
     {
         var scripted = Scripted()
@@ -22,7 +22,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "5")
     }
 
-    @Test func `a refused change is taken back to what was stored last (3, 4)`() async throws {
+    @Test func `a refused change is reset to the value that was stored last (3, 4)`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"
@@ -40,8 +40,8 @@ struct ChangesTests {
         #expect(error?.key == "Password")
     }
 
-    @Test func `a refused change with a newer one behind it leaves that alone (3, 4)`() async throws
-    {
+    @Test
+    func `a refused change with a newer one waiting leaves that one alone (3, 4)`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"
@@ -58,7 +58,8 @@ struct ChangesTests {
         #expect(secrets[.password] == "2")
     }
 
-    @Test func `an update that another change overtakes begins again with that`() async throws {
+    @Test
+    func `an update that another change overtakes starts again with that value`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         let update = Task { try await secrets.update(.password) { $0 += "+" } }
@@ -98,8 +99,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "guest")
     }
 
-    @Test func `who waits for a change that a newer one replaces waits for that (1)`() async throws
-    {
+    @Test func `waiting for a replaced change means waiting for the newer one (1)`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"
@@ -114,7 +114,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "1")
     }
 
-    @Test func `a set that is cancelled before it is sent never is (3)`() async throws {
+    @Test func `a set that is cancelled before it is sent is never sent (3)`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.token] = "t"
@@ -131,7 +131,7 @@ struct ChangesTests {
         try await secrets.save()
     }
 
-    @Test func `a set that is cancelled on its way is broken off, and no other change is (3)`()
+    @Test func `a set that is cancelled in flight is stopped, and no other change is (3)`()
         async throws
     {
         var scripted = Scripted()
@@ -148,7 +148,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "guest")
     }
 
-    @Test func `who saves can stop waiting, and the change goes on`() async throws {
+    @Test func `a caller of save can stop waiting, and the change continues`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"
@@ -161,7 +161,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "1")
     }
 
-    @Test func `a read comes after what was set before it`() async throws {
+    @Test func `a read comes after earlier sets`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"
@@ -174,7 +174,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "elsewhere")
     }
 
-    @Test func `a read that a change overtakes does not cover it`() async throws {
+    @Test func `a read that a change overtakes does not hide it`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         let read = Task { try await secrets.value(for: .password) }
@@ -189,7 +189,7 @@ struct ChangesTests {
         #expect(secrets[.password] == "new")
     }
 
-    @Test func `a read that begins while a change is on its way shows nothing`() async throws {
+    @Test func `a read that begins while a change is in flight shows nothing`() async throws {
         var scripted = Scripted()
         let (secrets, store) = (scripted.secrets, scripted.secrets.store)
         secrets[.password] = "new"
@@ -223,7 +223,7 @@ struct ChangesTests {
         }
     }
 
-    @Test func `errors that nobody was there for are kept, the newest 64`() async throws {
+    @Test func `errors without a listener are kept, the newest 64`() async throws {
         let secrets = Secrets.inMemory()
         for number in 1...100 { secrets[SecretKey("\0\(number)", default: 0)] = 1 }
         var errors = secrets.errors.makeAsyncIterator()
@@ -240,7 +240,7 @@ struct ChangesTests {
         #expect(await errors.next()?.key == "\0other")
     }
 
-    @Test func `what cannot be stored at all is told, and taken back`() async throws {
+    @Test func `a value that cannot be stored at all is reported, and reset`() async throws {
         let secrets = Secrets.inMemory()
         let large = SecretKey("Large", default: "")
         secrets[large] = String(repeating: "x", count: StoredSecret.maximumSize + 1)

@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultsSecrets
 
 struct KeyringLineTests {
-    @Test func `a line that is let go of leaves no connection and no loop`() async throws {
+    @Test func `a line that is released leaves no connection and no loop`() async throws {
         let bus = try PrivateBus()
         weak var loop: EventLoop?
         weak var connection: Connection?

@@ -17,7 +17,7 @@ struct Account: Codable, Hashable, Sendable {
 /// What the keyring of a desktop does with our secrets.
 @Suite(.enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
 struct KeyringTests {
-    @Test func `what one store has set another reads`() async throws {
+    @Test func `a value set in one store can be read in another`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("s3cr3t ☃", for: .token)
@@ -30,8 +30,7 @@ struct KeyringTests {
         #expect(try await keyring.secrets("org.example.Other").value(for: .token) == nil)
     }
 
-    @Test func `a secret that is not there is the default, and removing it no error`() async throws
-    {
+    @Test func `a missing secret is the default, and removing it is not an error`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         #expect(try await secrets.value(for: .password) == "guest")
@@ -55,13 +54,13 @@ struct KeyringTests {
     @Test(arguments: [
         "", "bplist00", "a\0b", "line\nline\n", String(repeating: "é", count: 100_000),
     ])
-    func `any text comes back`(_ text: String) async throws {
+    func `any text is read as it was set`(_ text: String) async throws {
         let keyring = try Keyring()
         try await keyring.secrets().set(text, for: .password)
         #expect(try await keyring.secrets().value(for: .password) == text)
     }
 
-    @Test func `a set secret replaces the old one`() async throws {
+    @Test func `a new secret replaces the old one`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         for number in 1...3 { try await secrets.set("secret \(number)", for: .token) }
@@ -71,7 +70,7 @@ struct KeyringTests {
         #expect(found.output.lines(with: "secret = ") == ["secret = secret 3"])
     }
 
-    @Test func `secret-tool reads what is stored, and its list names domain and key`() async throws
+    @Test func `secret-tool reads stored secrets, and its list names domain and key`() async throws
     {
         let keyring = try Keyring()
         try await keyring.secrets().set("s3cr3t", for: .token)
@@ -84,7 +83,7 @@ struct KeyringTests {
         #expect(list.output.contains("label = org.example.Game: Token\n"))
     }
 
-    @Test func `what secret-tool stores is read`() async throws {
+    @Test func `secrets stored by secret-tool can be read`() async throws {
         let keyring = try Keyring()
         _ = try await keyring.run(
             [
@@ -125,7 +124,7 @@ struct KeyringTests {
         #expect(try await secrets.isSet(.token) == false)
     }
 
-    @Test func `text where an object is wanted is an error that does not quote it`() async throws {
+    @Test func `text in place of an object is an error that does not quote it`() async throws {
         let keyring = try Keyring()
         let text = SecretKey<String?>("Account")
         try await keyring.secrets().set("s3cr3t", for: text)
@@ -148,7 +147,7 @@ struct KeyringTests {
         #expect(try await keyring.secrets().value(for: .token) == "two")
     }
 
-    @Test func `a bus that ends between two calls is an error, and no trap`() async throws {
+    @Test func `a bus that ends between two calls is an error, and does not trap`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("one", for: .token)

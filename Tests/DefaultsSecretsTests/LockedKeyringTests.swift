@@ -1,7 +1,7 @@
 import DefaultsSecrets
 import Testing
 
-/// Keyrings that have to ask the user.
+/// Keyrings that have to prompt the user.
 @Suite(.enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
 struct LockedKeyringTests {
     @Test func `a locked keyring is unlocked with the user's password`() async throws {
@@ -17,7 +17,7 @@ struct LockedKeyringTests {
         #expect(try await secrets.isLocked == false)
     }
 
-    @Test func `unlock asks the user, once`() async throws {
+    @Test func `unlock prompts the user, once`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("s3cr3t", for: .token)
@@ -28,7 +28,7 @@ struct LockedKeyringTests {
         #expect(try await secrets.isLocked == false)
     }
 
-    @Test func `a question that the user dismisses is an error of reading and of setting`()
+    @Test func `a prompt that the user dismisses is an error of reading and of setting`()
         async throws
     {
         let keyring = try Keyring()
@@ -47,7 +47,7 @@ struct LockedKeyringTests {
         #expect(secrets[.token] == "old")
     }
 
-    @Test func `several reads of a locked keyring are one question`() async throws {
+    @Test func `several reads of a locked keyring cause one prompt`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("one", for: .token)
@@ -80,7 +80,7 @@ struct LockedKeyringTests {
         #expect(secrets.isLoaded(.token) == false)
     }
 
-    @Test func `a task that is cancelled takes its question back`() async throws {
+    @Test func `a task that is cancelled withdraws its prompt`() async throws {
         let keyring = try Keyring(loginPassword: nil)
         let secrets = keyring.secrets()
         keyring.user(.hesitates)
@@ -110,7 +110,7 @@ struct LockedKeyringTests {
         #expect(try await keyring.process() == daemon)
     }
 
-    @Test func `a change in the background that is refused is told, and taken back`() async throws {
+    @Test func `a refused change in the background is reported, and reset`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         try await secrets.set("old", for: .token)

@@ -17,7 +17,7 @@ struct SecretTests {
         }
     }
 
-    @Test func `a property is the default before it is loaded, and shared by all who have it`()
+    @Test func `a property is the default before it is loaded, and shared by all its users`()
         async throws
     {
         let secrets = Secrets.inMemory()
@@ -44,7 +44,7 @@ struct SecretTests {
         #expect(try await login.$token.isSet == false)
     }
 
-    @Test func `all secrets of a domain that are there are the same`() async throws {
+    @Test func `all secrets of a domain that exist share one store`() async throws {
         let one = Secrets(domain: "org.example.Shared", on: .address("unix:path=/nowhere"))
         let other = Secrets(domain: "org.example.Shared", on: .address("unix:path=/nowhere"))
         let third = Secrets(domain: "org.example.Other", on: .address("unix:path=/nowhere"))
@@ -52,7 +52,7 @@ struct SecretTests {
         #expect(one.store !== third.store)
     }
 
-    @Test func `nothing that prints a secret, a store or an error prints the value`() async throws {
+    @Test func `no description of a secret, a store or an error contains the value`() async throws {
         let secrets = Secrets.inMemory()
         let login = Login(secrets: secrets)
         login.token = "s3cr3t"
@@ -75,7 +75,7 @@ struct SecretTests {
         #expect(text.contains("Account"))
     }
 
-    @Test func `an optional of anything is told from none`() async throws {
+    @Test func `a value of an optional type is not taken for nil`() async throws {
         let secrets = Secrets.inMemory()
         let number = SecretKey<Int?>("Number")
         let flag = SecretKey<Bool?>("Flag", default: true)
@@ -87,7 +87,7 @@ struct SecretTests {
         #expect(try await secrets.value(for: flag) == true)
     }
 
-    @Test func `one name with two types shows each its own`() async throws {
+    @Test func `one name with two types has a value for each`() async throws {
         let secrets = Secrets.inMemory()
         secrets[SecretKey("Name", default: "text")] = "x"
         #expect(secrets[SecretKey("Name", default: 7)] == 7)

@@ -51,7 +51,7 @@ import Testing
         #expect(keeper.next(at: due) == .flush)
     }
 
-    @Test("A waiter is returned by the flush that it waits for, and once")
+    @Test("A waiter is resumed once, by the flush that it waits for")
     func waiters() {
         var keeper = changed()
         keeper.add(waiter(for: 1))
@@ -64,7 +64,7 @@ import Testing
         expect(keeper.endFlush(3).isEmpty)
     }
 
-    @Test("A flush that fails is tried again after a pause, and its reason is new once")
+    @Test("A failed flush is retried after a pause, and its reason is reported as new once")
     func failing() {
         var keeper = changed()
         keeper.add(waiter(for: 1))
@@ -86,7 +86,7 @@ import Testing
         expect(keeper.failFlush(refusal, at: retry))
     }
 
-    @Test("A repair comes before the next flush, and after the one under way")
+    @Test("A repair comes before the next flush, and after the current one")
     func repairFirst() {
         var keeper = changed()
         keeper.noteDemand(at: start)
@@ -108,7 +108,7 @@ import Testing
         #expect(keeper.next(at: start) == .flush)
     }
 
-    @Test("A store that is damaged again at once is not repaired again at once")
+    @Test("A store that is damaged again at once is repaired again only after a pause")
     func pauseBetweenRepairs() {
         var keeper = DiskKeeper()
         var now = start
@@ -130,7 +130,7 @@ import Testing
         repair(true)
     }
 
-    @Test("A change that waits for room is let go on once, after a flush or a repair")
+    @Test("A change that waits for room continues once, after a flush or a repair")
     func room() {
         var keeper = changed()
         keeper.beginFlush()
@@ -146,7 +146,7 @@ import Testing
         #expect(!keeper.isRoomAwaited)
     }
 
-    @Test("After the end nothing is done, and the first end holds")
+    @Test("After the end nothing is done, and the first end counts")
     func end() throws {
         var keeper = changed()
         keeper.noteDemand(at: start)

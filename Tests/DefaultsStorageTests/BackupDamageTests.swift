@@ -24,7 +24,7 @@ import Testing
         return database
     }
 
-    /// Runs SQL on the store behind the daemon's back.
+    /// Runs SQL on the store without the daemon's knowledge.
     private func tamper(_ database: Database, _ sql: String...) throws {
         let connection = try Connection(
             path: database.path, flags: .readWrite, vfs: "unix-excl")
@@ -32,7 +32,7 @@ import Testing
         for statement in sql { try connection.execute(statement) }
     }
 
-    @Test("2: a damaged row is named, makes no backup, and costs none of those that there are")
+    @Test("2: a damaged row is named, prevents a backup, and removes no existing one")
     func damagedRow() async throws {
         let scratch = try Scratch()
         let database = try await makeDatabase(scratch)
@@ -48,14 +48,14 @@ import Testing
         #expect(damage.description.hasSuffix(" in org.example.App."))
         #expect(try database.backups().map(\.date) == [1])
         #expect(try scratch.backupFiles().count == 1)
-        // Setting them anew mends them.
+        // Setting them again repairs them.
         try database.set(["key3": [3], "key5": [5], "key7": [7]])
         try await database.flush()
         #expect(try await database.backUp(.daily, at: 2).backup != nil)
     }
 
     @Test(
-        "2: damage that no row shows makes no backup either",
+        "2: damage that no row shows prevents a backup too",
         arguments: [
             "UPDATE domains SET key_count = key_count + 1 WHERE name = 'org.example.Other'",
             "UPDATE domains SET key_bytes = 0 WHERE name = 'org.example.Other'",
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "An index that has not the rows of its table is damage",
+        "An index without the rows of its table is damage",
         arguments: [
             "sqlite_autoindex_entries_1", "entries_by_generation", "removals", "present",
             "sqlite_autoindex_domains_1", "sqlite_autoindex_tokens_1",
@@ -81,7 +81,7 @@ import Testing
     func index(name: String) async throws {
         let scratch = try Scratch()
         var database = try await makeDatabase(scratch)
-        // The root of an index without rows takes the place of its own.
+        // The root of an index without rows replaces its own.
         try tamper(
             database, "CREATE INDEX empty ON entries (key) WHERE key IS NULL",
             """
@@ -95,7 +95,7 @@ import Testing
         #expect(try database.backups().map(\.date) == [1])
     }
 
-    @Test("Rows without a domain, and with names that nobody can ask for, are counted")
+    @Test("Rows without a domain, or with names that no caller can read, are counted")
     func namelessRows() async throws {
         let scratch = try Scratch()
         let database = try await makeDatabase(scratch)
@@ -120,7 +120,7 @@ import Testing
         #expect(damage.description.hasSuffix(" and others."))
     }
 
-    @Test("A file whose pages are random is damage, and no error of the disk")
+    @Test("A file whose pages are random is damaged, which is not an error of the disk")
     func randomPages() async throws {
         let scratch = try Scratch()
         let database = try await makeDatabase(scratch)

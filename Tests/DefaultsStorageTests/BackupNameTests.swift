@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct BackupNameTests {
     @Test(
-        "A name tells date, generation and kind, and reads back as them",
+        "A name has date, generation and kind, and can be parsed again",
         arguments: [
             ("1970-01-01T000000Z-1-daily", 0, 1, Backup.Kind.daily),
             ("2000-02-29T235959Z-7-manual", 951_868_799, 7, .manual),
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "What is spelled in another way is no backup",
+        "A name in another form is not that of a backup",
         arguments: [
             "", ".db", "backup.unfinished", "defaults.db", "1970-01-01T000000Z-1-daily",
             "1970-01-01T000000Z-1-daily.db-wal", "1970-01-01T000000Z-0-daily.db",

@@ -19,7 +19,7 @@ import Testing
         return parts
     }
 
-    @Test("All values come, those of a domain together, in order, in parts, and no removed key")
+    @Test("All values are read in parts, by domain, in order, and without removed keys")
     func parts() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -49,7 +49,7 @@ import Testing
         #expect(parts.allSatisfy { !$0.values.isEmpty })
     }
 
-    @Test("It tells the domains that have no values in it")
+    @Test("It lists the domains without values")
     func domains() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -66,7 +66,7 @@ import Testing
         await writer.close()
     }
 
-    @Test("Damaged rows of a backup are told, and the others come")
+    @Test("Damaged rows of a backup are reported, and the others are read")
     func damagedRows() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -86,7 +86,7 @@ import Testing
         await writer.close()
     }
 
-    @Test("A backup that is removed while it is read is read to its end")
+    @Test("A backup that is removed during reading is read to its end")
     func removed() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()

@@ -16,14 +16,14 @@ import Testing
             name: name, date: date, generation: number, kind: kind, size: 1, path: "/\(name).db")
     }
 
-    @Test("The newest is that of the last generation, whatever the clock says")
+    @Test("The newest backup is that of the last generation, whatever the clock says")
     func order() throws {
         let backups = [try backup(2, at: 50), try backup(1, at: 99), try backup(2, at: 40)]
         #expect(backups.sorted(by: >).map(\.date) == [50, 40, 99])
     }
 
     @Test(
-        "3: a daily backup is due where there is none, and a day before and after the last",
+        "3: a daily backup is due if there is none, and a day before and after the last",
         arguments: [
             (0, false), (1, false), (day - 1, false), (day, true), (400 * day, true),
         ] as [(UInt64, Bool)])
@@ -47,13 +47,13 @@ import Testing
         #expect(try rotation.isDailyDue(at: 100, generation: #require(next)))
     }
 
-    @Test("A daily backup of another database that stood here before does not count")
+    @Test("A daily backup of an earlier database in this place does not count")
     func foreignDaily() throws {
         let rotation = BackupRotation([try backup(500, at: 100)])
         #expect(try rotation.isDailyDue(at: 100, generation: #require(Generation(rawValue: 3))))
     }
 
-    @Test("1: the oldest beyond seven of a kind are surplus, of the other kind none")
+    @Test("1: the oldest beyond seven of one kind are removed, and none of the other kind")
     func surplus() throws {
         let dailies = try (1...9).map { try backup($0, at: 1000 - $0) }
         let manuals = try (1...9).map { try backup($0, at: $0, .manual) }
@@ -75,7 +75,7 @@ import Testing
         #expect(surplus.allSatisfy { $0.kind == .program })
     }
 
-    @Test("1: those of another database that stood here before go first, and the new one never")
+    @Test("1: those of an earlier database in this place go first, and never the new one")
     func foreignSurplus() throws {
         let foreign = try (1...7).map { try backup(1000 + $0, at: $0) }
         let own = try backup(2, at: 50)

@@ -22,7 +22,7 @@ import Testing
         try await database.flush()
     }
 
-    @Test("A backup is a database by itself, with every row of the store, in a file of the owner")
+    @Test("A backup is a complete database, in a file that only the owner can read")
     func backup() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("A backup of an empty database is one, too")
+    @Test("An empty database has a backup too")
     func emptyDatabase() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -55,7 +55,7 @@ import Testing
         #expect(try scratch.query("PRAGMA integrity_check", of: backup) == "[('ok',)]")
     }
 
-    @Test("4: what is written meanwhile is in the backup, and waits for one step")
+    @Test("4: changes during a backup are in it, and wait for one step")
     func writesMeanwhile() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -83,7 +83,7 @@ import Testing
                 == "[(\(backup.generation),)]")
     }
 
-    @Test("3: a backup that is given up leaves nothing, and another can be made")
+    @Test("3: a backup that is cancelled leaves nothing, and another can be made")
     func givenUp() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -123,7 +123,7 @@ import Testing
         #expect(try scratch.backupFiles() == [backup.name + ".db", "notes.txt"])
     }
 
-    @Test("A disk without space for a backup, and for others beside it, is left as it is")
+    @Test("If other programs would have no space beside a backup, the disk is left as it is")
     func noSpace() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "3: a disk that fills up while a backup is made costs the backup alone",
+        "3: a disk that fills up during a backup makes only the backup fail",
         .enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
     func fullDisk() async throws {
         let disk = try SmallDisk()
@@ -148,7 +148,7 @@ import Testing
         try database.set(["more": [UInt8](repeating: 4, count: 400_000)])
         try await database.flush()
         let error = await #expect(throws: StorageError.self) {
-            // So that the space is not looked at before.
+            // So that the space is not checked before.
             try await database.backUp(.daily, at: 2, leaving: -(1 << 30))
         }
         #expect(error?.code == .cannotBackUp)
@@ -181,13 +181,13 @@ import Testing
 }
 
 extension BackupOutcome {
-    /// The backup that was made; nil where none was.
+    /// The backup that was made; nil if none was.
     var backup: Backup? {
         guard case .made(let backup) = self else { return nil }
         return backup
     }
 
-    /// What was damaged; nil where nothing was.
+    /// The damage that was found; nil if there was none.
     var damage: StoreDamage? {
         guard case .damaged(let damage) = self else { return nil }
         return damage
@@ -195,7 +195,7 @@ extension BackupOutcome {
 }
 
 extension Database {
-    /// Makes a backup, with a writer of its own.
+    /// Makes a backup with its own writer.
     func backUp(
         _ kind: Backup.Kind, at date: UInt64, sparing spared: Backup? = nil,
         leaving reserve: Int = BackupWork.spaceToLeave
@@ -214,7 +214,7 @@ extension Database {
 }
 
 extension Scratch {
-    /// The files in the directory of backups, in order; none where there is none.
+    /// The files in the directory of backups, in order.
     func backupFiles() throws -> [String] {
         let path = "\(location.directory)/backups"
         guard FileManager.default.fileExists(atPath: path) else { return [] }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// What `Database.changes(of:since:)` tells, and from when on.
+/// What `Database.changes(of:since:)` returns, and for which generations.
 @Suite struct ChangeRecordTests {
     private let domain: Domain
     private let scratch: Scratch
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("From every generation on the difference is told, pending, flushed, and after a restart")
+    @Test("From every generation the difference is known: pending, flushed, and after a restart")
     func difference() async throws {
         let database = try scratch.open()
         let first = try database.set(["a": [1], "b": [1]]).generation
@@ -44,7 +44,7 @@ import Testing
         try check(scratch.open())
     }
 
-    @Test("What is no generation of this database's past gets the whole domain")
+    @Test("A generation that is not from this database's past gets the whole domain")
     func foreignGenerations() async throws {
         let database = try scratch.open()
         try database.set(["a": [1]])
@@ -56,7 +56,7 @@ import Testing
         database.close()
     }
 
-    @Test("A power cut begins the record anew: the numbers before it may mean other changes")
+    @Test("After a power cut the record begins again: older numbers may mean other changes")
     func powerCut() async throws {
         let database = try scratch.open()
         let durable = try database.set(["a": [1]]).generation
@@ -84,7 +84,7 @@ import Testing
         database.close()
     }
 
-    @Test("Removals are told up to a bound, and from before the horizon nothing is complete")
+    @Test("Removals are remembered up to a limit; before the horizon nothing is complete")
     func horizon() async throws {
         let database = try scratch.open()
         let kept = FlushTransaction.removalsKept
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "A cleared domain is empty at once, and told as incomplete from before",
+        "A cleared domain is empty at once, and incomplete from before",
         arguments: [true, false])
     func clearing(isFlushed: Bool) async throws {
         let database = try scratch.open()
@@ -131,7 +131,7 @@ import Testing
         try check(scratch.open())
     }
 
-    @Test("A cleared domain is so for the next process, by its journal")
+    @Test("A cleared domain is still cleared in the next process, by its journal")
     func clearingIsReplayed() async throws {
         try await scratch.process {
             try $0.set(["a": [1]]); return $0
@@ -143,7 +143,7 @@ import Testing
         #expect(try scratch.open().keys() == ["b"])
     }
 
-    @Test("A failed flush of a cleared domain loses neither the removal nor what came after")
+    @Test("A failed flush of a cleared domain loses neither the removal nor later changes")
     func failedFlushOfClearing() throws {
         let database = try scratch.open()
         try database.set(["a": [1]])
@@ -158,7 +158,7 @@ import Testing
         #expect(try scratch.open().keys() == ["b"])
     }
 
-    @Test("A late journal's changes are made anew, so that whoever has looked since is told")
+    @Test("A late journal's changes get new generations, so that later readers learn of them")
     func lateJournal() async throws {
         let first = try scratch.process { try $0.set(["late": [1], "both": [1]]).generation }
         // As for a process of another host, which the note does not lead to the first one's journal.

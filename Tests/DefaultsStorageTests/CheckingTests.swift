@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// What a process that is to take over can see of a database that another one has open.
+/// What a process that is about to take over can see of a database that another process has open.
 @Suite struct CheckingTests {
     @Test("A new database, and one that is open, pass")
     func passes() throws {
@@ -25,7 +25,7 @@ import Testing
         try scratch.location.checkUsability()
     }
 
-    @Test("Without a runtime directory the journal's place beside the database is checked")
+    @Test("Without a runtime directory, the journal's place beside the database is checked")
     func journal() throws {
         let scratch = try Scratch(hasRuntimeDirectory: false)
         try scratch.location.checkUsability()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "An empty file is a database to be made, a cut one to be rescued, a foreign one is none of ours",
+        "An empty file is to be created, a cut one to be rescued, a foreign one refused",
         arguments: [
             (0, nil), (1, nil), (99, nil), (100, .notOurDatabase),
         ] as [(Int, StorageError.Code?)])

@@ -6,9 +6,9 @@ import Testing
 @testable import DefaultsStorage
 @testable import SQLite
 
-/// The first flush of a process, which empties the write-ahead log while reads are under way.
+/// The first flush of a process, which empties the write-ahead log during reads.
 @Suite struct CheckpointTests {
-    @Test("The first flush waits for a read that is under way, and does not fail for it")
+    @Test("The first flush waits for a read in progress, and does not fail")
     func readUnderWay() async throws {
         let scratch = try Scratch()
         do {
@@ -50,7 +50,7 @@ private final class LongRead {
         thread.start()
     }
 
-    /// Ends it in any case; SQLite has waited for nothing where that is not so yet.
+    /// Ends it in any case; SQLite has not waited if it is still open.
     func end() {
         SleepWatch.shared.end()
     }

@@ -11,7 +11,7 @@ final class CounterPageClient {
         var size: Int
         var mode: String
         var inode: Int
-        /// Words 0 to 15; the identity of the database is told apart.
+        /// Words 0 to 15; the identity of the database is separate.
         var header: [UInt64]
         /// The bytes of words 3 and 4 as hexadecimal digits.
         var database: String

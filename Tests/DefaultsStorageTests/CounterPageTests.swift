@@ -6,7 +6,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// The page of counters as a client sees it, over everything that may happen to its file.
+/// The page of counters as a client sees it, whatever happens to its file.
 ///
 /// The numbers in the names are those of the invariants of `CounterPage`.
 @Suite struct CounterPageTests {
@@ -57,7 +57,7 @@ import Testing
 
     let voided: [UInt64: Int] = [.max: 4080]
 
-    @Test("A new page has its header, the present generation in every slot, and all its space")
+    @Test("A new page has its header, the current generation in every slot, and all its space")
     func layout() throws {
         let page = try open(at: 41)
         try expect(CounterPageClient.look(at: path), at: 41, slots: [41: 4080])
@@ -68,7 +68,7 @@ import Testing
         #expect(!page.isLost)
     }
 
-    @Test("1: a change stands in its domain's slot, as Python's FNV finds it, and in word 2")
+    @Test("1: a change is in its domain's slot, as Python's FNV finds it, and in word 2")
     func changes() throws {
         let page = try open(at: 1)
         let client = try CounterPageClient(mapping: path)
@@ -98,7 +98,7 @@ import Testing
         expect(seen, at: 3, slots: [1: 4079, 3: 1])
     }
 
-    @Test("1: many domains on one slot leave the other slots alone")
+    @Test("1: many domains on one slot do not touch the other slots")
     func collisions() throws {
         let page = try open(at: 1)
         let slot = CounterPage.slot(of: try Domain("org.example.App", on: .localhost))
@@ -122,7 +122,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 9, slots: [9: 4080])
     }
 
-    @Test("4: the next process keeps the file, and who has mapped it sees what that one does")
+    @Test("4: the next process keeps the file, and clients that have mapped it see its changes")
     func kept() throws {
         let client: CounterPageClient
         let before: CounterPageClient.Page
@@ -140,7 +140,7 @@ import Testing
         #expect(try CounterPageClient.look(at: path).inode == before.inode)
     }
 
-    @Test("3: a process that died between journal and slot has its changes shown by the next one")
+    @Test("3: the next process shows the changes of one that died between journal and slot")
     func diedBeforeSlot() throws {
         do { try open(at: 1).note(change("org.example.App", 2)) }
         let client = try CounterPageClient(mapping: path)
@@ -152,7 +152,7 @@ import Testing
         #expect(!page.isLost)
     }
 
-    @Test("3: a process that died between slot and word 2 has word 2 raised by the next one")
+    @Test("3: the next process raises word 2 for one that died between slot and word 2")
     func diedBeforeWordTwo() throws {
         do { try open(at: 1).note(change("org.example.App", 2)) }
         try CounterPageClient.change(path, by: "put(2, 1)")
@@ -160,7 +160,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 2, slots: [1: 4079, 2: 1])
     }
 
-    @Test("5: what another process made durable without the page raises every slot")
+    @Test("5: durable changes that another process made without the page raise every slot")
     func writtenWithout() throws {
         do { try open(at: 1).note(change("org.example.App", 2)) }
         let client = try CounterPageClient(mapping: path)
@@ -169,7 +169,7 @@ import Testing
         #expect(!page.isLost)
     }
 
-    @Test("5: where the numbers have jumped every slot is raised, also where word 2 is ahead")
+    @Test("5: if the numbers have jumped, every slot is raised, even if word 2 is ahead")
     func jumped() throws {
         do { try open(at: 1).note(change("org.example.App", 2)) }
         let client = try CounterPageClient(mapping: path)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(
-        "4: a page that is not this database's, or is damaged, is voided and replaced",
+        "4: a damaged page, or one of another database, is voided and replaced",
         arguments: [
             "put(0, 2)", "put(1, 4081)", "put(2, 6)", "put(3, 1)", "put(4, 1)",
             "f.seek(0, 2); f.write(bytes(8))", "f.truncate(32760)", "f.truncate(200)",
@@ -201,7 +201,7 @@ import Testing
         #expect(try directory.names() == ["counters"])
     }
 
-    @Test("4: a database made anew in the same place has a page of its own")
+    @Test("4: a database that is created again in the same place has a new page")
     func madeAnew() throws {
         do { try open(at: 1, of: .random()).note(change("org.example.App", 500)) }
         let client = try CounterPageClient(mapping: path)
@@ -210,7 +210,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 1, slots: [1: 4080])
     }
 
-    @Test("6: a page that was voided is not current for any copy, and is not taken up again")
+    @Test("6: a voided page is current for no copy, and is not used again")
     func voiding() throws {
         let page = try open(at: 3)
         let client = try CounterPageClient(mapping: path)
@@ -223,7 +223,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 4, slots: [4: 4080])
     }
 
-    @Test("6: a page that a process began to void is voided to its end", arguments: [3, 17, 4000])
+    @Test("6: a page that a process began to void is voided completely", arguments: [3, 17, 4000])
     func halfVoided(words: Int) throws {
         do { _ = try open(at: 3) }
         let client = try CounterPageClient(mapping: path)
@@ -233,7 +233,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 3, slots: [3: 4080])
     }
 
-    @Test("6: a page in a directory that is given up is voided and gone")
+    @Test("6: a page in a directory that is no longer used is voided and removed")
     func givenUp() throws {
         try CounterPage.voidPage(in: directory)
         try CounterPage.voidPage(in: PrivateDirectory(existing: "\(scratch.root)/nowhere"))
@@ -245,7 +245,7 @@ import Testing
         #expect(page.isLost)
     }
 
-    @Test("6: one that another process has voided stays so, whatever this one notes")
+    @Test("6: a page that another process has voided stays void, whatever this one writes")
     func voidedByAnother() throws {
         let page = try open(at: 3)
         let client = try CounterPageClient(mapping: path)
@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test(
-        "A page that the next process would not find is lost",
+        "A page that the next process would not find is voided",
         arguments: ["rm -r run", "rm run/counters", "mv run old; cp -a old run", "mv run old"])
     func lost(by command: String) throws {
         let page = try open(at: 3)
@@ -268,7 +268,7 @@ import Testing
     }
 
     @Test(
-        "7: a file that is cut while it is mapped is whole again and void; nothing ends",
+        "7: a mapped file that is truncated gets its size back and is void; nobody crashes",
         arguments: [0, 8, 4096, 32767])
     func cut(to size: Int) throws {
         let page = try open(at: 3)
@@ -284,7 +284,7 @@ import Testing
         try expect(CounterPageClient.look(at: path), at: 4, slots: [4: 4080])
     }
 
-    @Test("A client can read through its descriptor and not write, also when the name is gone")
+    @Test("A client can only read through its descriptor, even when the name is gone")
     func readingOnly() throws {
         let page = try open(at: 3)
         try FileManager.default.removeItem(atPath: path)
@@ -300,7 +300,7 @@ import Testing
         try expect(CounterPageClient.look(at: own), at: 3, slots: [3: 4080])
     }
 
-    @Test("What an earlier process left unfinished is in nobody's way, and a start removes it")
+    @Test("Unfinished files of an earlier process disturb nobody, and a start removes them")
     func unfinished() throws {
         let left = directory.file("counters.unfinished")
         try Data(repeating: 7, count: 50_000).write(to: URL(fileURLWithPath: left))
@@ -311,7 +311,7 @@ import Testing
         #expect(try directory.names() == ["counters"])
     }
 
-    @Test("A page is its owner's alone, whatever the umask, also one that was opened to others")
+    @Test("Only the owner can open a page, whatever the umask and its mode before")
     func mode() throws {
         do { _ = try open(at: 3) }
         chmod(path, 0o666)
@@ -362,7 +362,7 @@ struct CounterPageFullTests {
                 set: [.init(key: try Key("key"), archive: [1])], origin: ":1.1"))
     }
 
-    @Test("A page that there is no space for leaves nothing behind")
+    @Test("A page for which there is no space leaves nothing behind")
     func noSpace() throws {
         try disk.fill()
         let error = #expect(throws: CounterPage.Failure.self) { _ = try open(at: .first) }
@@ -376,7 +376,7 @@ struct CounterPageFullTests {
         #expect(try !open(at: .first).isLost)
     }
 
-    @Test("A page that stands needs no space: for a change, to be kept, to be voided")
+    @Test("An existing page needs no space: for a change, for the next process, for voiding")
     func needsNone() throws {
         let client: CounterPageClient
         do {
@@ -392,7 +392,7 @@ struct CounterPageFullTests {
         #expect(try client.look().slots == [.max: 4080])
     }
 
-    @Test("7: a page cut where there is no space to lengthen it again ends nothing")
+    @Test("7: a page that is truncated, without space to lengthen it again, ends nobody")
     func cutWithoutSpace() throws {
         let page = try open(at: .first)
         try CounterPageClient.change(path, by: "f.truncate(4096)")

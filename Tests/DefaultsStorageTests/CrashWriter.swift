@@ -34,7 +34,7 @@ struct CrashWriter {
         try process.run()
     }
 
-    /// Kills the program, by SIGKILL, when it was told of so many changes.
+    /// Kills the program, by SIGKILL, after it has reported this many changes.
     func kill(after count: Int) throws -> Output {
         var text = Data()
         while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
@@ -53,7 +53,7 @@ struct CrashWriter {
         let text = beginning + output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         var result = Output()
-        // What stands behind the last line feed is a line that was cut off: not a whole reply.
+        // Text after the last line feed is a line that was cut off: not a whole reply.
         for line in String(decoding: text, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
         ).dropLast() {

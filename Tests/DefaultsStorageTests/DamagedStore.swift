@@ -118,7 +118,7 @@ struct RescueOutcome {
     /// The keys that are not as they were.
     private(set) var missing: [String] = []
 
-    /// Opens the store, reads everything, and where something is found to be damaged only then has it
+    /// Opens the store, reads everything, and if something is found to be damaged only then, has it
     /// rescued as the service does.
     init(of scratch: Scratch, expecting store: DamagedStore) async throws {
         var database = try scratch.open()

@@ -16,7 +16,7 @@ extension Database {
         await writer.close()
     }
 
-    /// Has the store made anew, by a writer of its own.
+    /// Rebuilds the store with its own writer.
     func rescue() async throws {
         _ = try await makeWriter().rescue(identification, because: "A test.")
     }

@@ -122,7 +122,7 @@ import Testing
         #expect(try scratch.query("SELECT generation FROM state") == "[(10001,)]")
     }
 
-    @Test("A layer that is read from files is empty")
+    @Test("A layer that is read from files is empty at first")
     func readOnlyLayers() throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(
-        "6: a question about a domain or a key is answered by an index",
+        "6: a query about a domain or a key uses an index",
         arguments: [StoreQuery.value, StoreQuery.presence, StoreQuery.keys, StoreQuery.totals])
     func queryPlans(query: String) throws {
         let scratch = try Scratch()

@@ -23,7 +23,7 @@ import Testing
 
     @Test("Files are 0600 in directories of 0700, whatever the umask")
     func modes() throws {
-        // This process has a umask of its own to set: 0.
+        // This process sets its own umask: 0.
         let run = try CrashWriter(in: Scratch())
         _ = try run.kill(after: 200)
         for (path, directories) in [
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "A directory that the user has named and others can enter is refused and left as it is",
+        "A directory named by the user that others can enter is refused and left as it is",
         arguments: [0o755, 0o710, 0o704, 0o2770, 0o1777])
     func named(mode: Int) throws {
         let scratch = try Scratch()
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "A directory that the user has named and nobody else can enter is used as it is",
+        "A directory named by the user that nobody else can enter is used as it is",
         arguments: [0o700, 0o2700])
     func namedAndPrivate(mode: Int) throws {
         let scratch = try Scratch()
@@ -92,7 +92,7 @@ import Testing
         #expect(Machine.current.id.name + "\n" == text)
     }
 
-    @Test("A directory that is shared by intent is not used though it has our name")
+    @Test("A directory that is shared on purpose is not used although it has our name")
     func sticky() throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -113,7 +113,7 @@ import Testing
         #expect(error?.description.contains("Not a directory") == true)
     }
 
-    @Test("Every way to the same directory has the same journal")
+    @Test("All paths of one directory have the same journal")
     func symbolicLink() throws {
         let scratch = try Scratch()
         try scratch.process { try $0.set(["key": [1]]) }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "The environment names the place",
+        "The environment gives the place",
         arguments: [
             (["HOME": "/h"], "/h/.config/defaultsd", nil),
             (["HOME": "/h", "XDG_CONFIG_HOME": "/c"], "/c/defaultsd", nil),
@@ -145,14 +145,14 @@ import Testing
         #expect(named == DatabaseLocation(directory: "/x", runtimeDirectory: runtime))
     }
 
-    @Test("A relative path that the user has named begins at the working directory")
+    @Test("A relative path from the user begins at the working directory")
     func relative() throws {
         let working = FileManager.default.currentDirectoryPath
         let location = try DatabaseLocation.fromEnvironment(directory: "here/../there") { _ in nil }
         #expect(location.directory == "\(working)/here/../there")
     }
 
-    @Test("An environment that names no place is refused, unless the user has named one")
+    @Test("An environment without a place is refused, unless the user has named one")
     func noEnvironment() throws {
         let error = #expect(throws: StorageError.self) {
             try DatabaseLocation.fromEnvironment { _ in nil }

@@ -24,18 +24,18 @@ import Testing
         await writer.close()
     }
 
-    /// What a query finds in the files as they are, while the database is open.
+    /// The result of a query on the files as they are, while the database is open.
     private func rows(_ sql: String) throws -> String {
         try scratch.copyAll().query(sql)
     }
 
-    /// What the store has of dropped domains.
+    /// The store's rows about dropped domains.
     private func dropped() throws -> String {
         try rows("SELECT count(*), min(name) FROM domains WHERE host LIKE '!%'")
     }
 
     @Test(
-        "A disk full of very many small values is healed by removing their domain",
+        "A disk full of very many small values recovers when their domain is removed",
         .enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"),
         arguments: [false, true])
     func healed(isInterleaved: Bool) async throws {
@@ -49,7 +49,7 @@ import Testing
         let value = [UInt8](repeating: 3, count: 900)
         for number in 0..<26_000 {
             try database.set(["key\(number)": value], in: Self.large)
-            // Every page has something that stays.
+            // Every page has a row that stays.
             if isInterleaved, number % 4 == 0 { try database.set(["kept\(number)": [1]]) }
             if number % 2000 == 0 { try await database.flush() }
         }
@@ -73,7 +73,7 @@ import Testing
         #expect(try place.query("PRAGMA integrity_check") == "[('ok',)]")
     }
 
-    @Test("A large domain that is removed and set again has what came after, tidied up or not")
+    @Test("A large domain that is removed and set again has its later values, tidied up or not")
     func setAgain() async throws {
         var database = try scratch.open()
         let domain = try Domain(Self.large, on: .localhost)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "A domain that is dropped time and again, and forgotten, does not get another one's entries"
+        "A domain that is dropped many times, and forgotten, gets no entries of another"
     )
     func numbers() async throws {
         let database = try scratch.open()
@@ -130,7 +130,7 @@ import Testing
         database.close()
     }
 
-    @Test("A process that ends, or is killed, right after the removal leaves work for the next one")
+    @Test("A process that ends, or is killed, right after a removal leaves work for the next one")
     func leftForTheNext() async throws {
         let database = try scratch.open()
         try fill(database, 1000)
@@ -182,7 +182,7 @@ import Testing
         database.close()
     }
 
-    @Test("A dropped domain is no damage, neither in a check nor in a backup that is read")
+    @Test("A dropped domain is not damage, neither in a check nor in reading a backup")
     func check() async throws {
         let database = try scratch.open()
         try fill(database, 1000)

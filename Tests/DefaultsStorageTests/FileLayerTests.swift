@@ -4,8 +4,9 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// The layers that are made of files, as rows: kept as all others, with the record of the files in no
-/// list.
+/// The layers that are made of files, as rows.
+///
+/// They are stored like all others, but no list shows the record of the files.
 @Suite struct FileLayerTests {
     private static let layers = ["org.example.App@managed", "org.example.App@system"]
     private static let record: [UInt8] = [UInt8](repeating: 0x5A, count: 300)
@@ -45,7 +46,7 @@ import Testing
         try database.set(["a": [8]], in: "org.example.App@host")
     }
 
-    /// Checks that everything is there, and the record in no list.
+    /// Checks that everything is there, and that no list has the record.
     private func expectAll(in database: Database) throws {
         for (index, layer) in Self.layers.enumerated() {
             let domain = try domain(layer)
@@ -68,7 +69,7 @@ import Testing
         #expect(try database.domainsOfFiles().map(\.description) == Self.layers)
     }
 
-    /// What is wrong with the store of a database, as a check of all of it finds.
+    /// The damage that a full check of a database's store finds.
     private func damage(of database: Database) throws -> StoreDamage {
         let check = StoreCheck(
             of: try StoreFile(path: database.path).connect(), path: database.path)
@@ -76,16 +77,16 @@ import Testing
         return check.damage
     }
 
-    @Test("They come back from the journal, from the store, and from both")
+    @Test("The layers come back from the journal, from the store, and from both")
     func surviving() async throws {
-        // Each process dies without a word.
+        // Each process dies at once.
         try scratch.process { try fillAll($0) }
         var database = try scratch.open()
         try expectAll(in: database)
         try await database.flush()
         try expectAll(in: database)
         database.close()
-        // The store has an older value, the journal the one that counts.
+        // The store has an older value than the journal.
         try scratch.process {
             try expectAll(in: $0)
             try fill($0, Self.layers[0], ["b"], to: 7, record: [7])
@@ -100,7 +101,7 @@ import Testing
         try expectAll(in: try last.open(boot: .random()))
     }
 
-    @Test("What changes under the record alone is told of by no name", arguments: [true, false])
+    @Test("A change of the record alone is announced without names", arguments: [true, false])
     func changes(isFlushed: Bool) async throws {
         let database = try filled()
         if isFlushed { try await database.flush() }
@@ -125,7 +126,7 @@ import Testing
         #expect(try database.domainsOfFiles().map(\.description) == [Self.layers[1]])
     }
 
-    @Test("A layer whose files say nothing is one that is made of files")
+    @Test("A layer whose files are empty still counts as made of files")
     func emptyFiles() async throws {
         let database = try scratch.open()
         try fill(database, Self.layers[0], [])
@@ -155,7 +156,7 @@ import Testing
                 == "[('@managed', 1, 1), ('@system', 3, 2)]")
     }
 
-    @Test("A backup has them and is sound, and nothing of them is given to be restored")
+    @Test("A backup contains them and is sound, and restoring ignores them")
     func backup() async throws {
         let database = try filled()
         for number in 0..<600 {
@@ -179,7 +180,7 @@ import Testing
         await writer.close()
     }
 
-    @Test("Where the database is gone, the layers come from a backup, the record with them")
+    @Test("If the database is gone, the layers come from a backup, with the record")
     func fromBackup() async throws {
         let database = try filled()
         try await database.flush()
@@ -193,7 +194,7 @@ import Testing
         #expect(try damage(of: again).isNone)
     }
 
-    @Test("A record that is lost is told of by words, and costs nothing else")
+    @Test("A lost record is reported, and costs nothing else")
     func lostRecord() async throws {
         var database = try filled()
         try await database.flush()
@@ -241,7 +242,7 @@ import Testing
         #expect(try damage(of: again).isNone)
     }
 
-    @Test("A database of before takes them, and has what it had")
+    @Test("A database of an earlier version accepts them, and keeps its values")
     func olderStore() async throws {
         var database = try scratch.open()
         try database.set(["a": [9], "own": [9]])

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "One that a program serves is known by what it is mounted as",
+        "A file system in user space is known by the type of its mount",
         arguments: [
             ("fuse.sshfs", "fuse.sshfs", true), ("virtiofs", "virtiofs", true),
             ("fuse.gocryptfs", "fuse.gocryptfs", false), (nil, "fuse", false),
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("What the kernel says of a directory agrees with stat(1) and its list of mounts")
+    @Test("The kernel's data of a directory agrees with stat(1) and its list of mounts")
     func directory() throws {
         let table = try #require(MountTable.current)
         for path in ["/dev/shm", "/tmp"] {

@@ -15,7 +15,7 @@ import Testing
         return connection
     }
 
-    @Test("5: a flush that fails loses nothing, and the next one writes it all")
+    @Test("5: a flush that fails loses nothing, and the next one writes everything")
     func failure() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -47,7 +47,7 @@ import Testing
                 == "[('a', b'\\x02'), ('b', b'\\x01')]")
     }
 
-    @Test("5: a process that dies after flushes that failed loses nothing")
+    @Test("5: a process that dies after failed flushes loses nothing")
     func deathAfterFailures() async throws {
         let scratch = try Scratch()
         do {
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Invariant 5 of `Journal`.
-    @Test("Flushes that fail, over and over, leave no heap of segments, and lose nothing")
+    @Test("Repeated failed flushes leave few segments, and lose nothing")
     func segmentsAreBounded() throws {
         let scratch = try Scratch()
         try scratch.process { database in
@@ -83,13 +83,13 @@ import Testing
         #expect(database.generation.rawValue == 201)
     }
 
-    @Test("A flush with nothing pending is none")
+    @Test("A flush without pending changes does nothing")
     func nothingToFlush() throws {
         let scratch = try Scratch()
         #expect(try scratch.open().beginFlush() == nil)
     }
 
-    @Test("What comes during a flush is on disk after the next: a token, or a domain cleared again")
+    @Test("A token or a cleared domain during a flush is on disk after the next one")
     func flushOfPending() throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// Invariant 2 of `GenerationCounter`, too.
-    @Test("3: above the ceiling nothing is given until a flush has raised it")
+    @Test("3: above the ceiling no number is given until a flush has raised it")
     func ceiling() async throws {
         let scratch = try Scratch()
         try scratch.process { _ in }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Empty domains and surplus tokens, of which a database must not keep more and more.
+/// Empty domains and surplus tokens, which a database must not collect without limit.
 @Suite struct ForgettingTests {
     private let scratch: Scratch
 
@@ -38,7 +38,7 @@ import Testing
         #expect(try scratch.size(scratch.store) < 1 << 20)
     }
 
-    @Test("Changes since a time that is forgotten are the whole domain, and say so")
+    @Test("Changes since a forgotten time are the whole domain, and marked so")
     func changesAfterForgetting() async throws {
         let database = try scratch.open()
         let domain = try Domain("org.example.D0", on: .localhost)
@@ -77,7 +77,7 @@ import Testing
         for number in 0..<20_000 {
             try database.remember(
                 Token("token"), of: Domain("org.example.D\(number)", on: .localhost))
-            // Of the tokens of one flush it is not said which is the oldest.
+            // Of the tokens of one flush, any may count as the oldest.
             if number == 9_999 { try await database.flush() }
         }
         try await database.flush()
@@ -117,7 +117,7 @@ import Testing
             try scratch.query("SELECT count(*) FROM tokens") == "[(\(Token.rememberedInAll),)]")
     }
 
-    @Test("A step that forgets domains with many removed keys stays short")
+    @Test("A step that forgets domains with many removed keys is short")
     func rowsOfAStep() async throws {
         let database = try scratch.open()
         let keys = (0..<8).map { "key\($0)" }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
 struct FullDiskTests {
-    @Test("On a full disk changes stay pending and readable, and go there when there is space")
+    @Test("On a full disk changes stay pending and readable, and are written when there is space")
     func fullDisk() async throws {
         let disk = try SmallDisk()
         let database = try disk.open()
@@ -30,7 +30,7 @@ struct FullDiskTests {
         database.close()
     }
 
-    @Test("On a full disk what was removed gets to disk, and gives the disk its space back")
+    @Test("On a full disk removals are written, and give the disk its space back")
     func healedByRemoving() async throws {
         let disk = try SmallDisk(mebibytes: 80)
         let database = try disk.open()
@@ -48,7 +48,7 @@ struct FullDiskTests {
         let error = await #expect(throws: StorageError.self) { try await writer.write(refused) }
         #expect((error?.cause as? SQLiteError)?.code == .full)
         database.finishFlush(refused, .failure(try #require(error)))
-        // What only adds does not use the reserve up.
+        // Changes that only add do not use up the reserve.
         #expect(database.reserveSize == DiskReserve.size)
         try database.remove("during")
         try database.set(["small": [1]])
@@ -77,7 +77,7 @@ struct FullDiskTests {
         next.close()
     }
 
-    @Test("The reserve is not used up by a removal that it does not help")
+    @Test("A removal that the reserve does not help does not use it up")
     func keptReserve() async throws {
         let disk = try SmallDisk(mebibytes: 80)
         let database = try disk.open()
@@ -113,7 +113,7 @@ struct FullDiskTests {
         database.close()
     }
 
-    @Test("A reserve that is a file without space is given space")
+    @Test("A reserve that is a file without space gets space")
     func hollowReserve() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -128,7 +128,7 @@ struct FullDiskTests {
         database.close()
     }
 
-    @Test("On a disk too full for the name of the lock's holder the database opens, locked")
+    @Test("On a disk too full for the lock holder's name, the database opens and is locked")
     func fullForLockHolder() throws {
         let disk = try SmallDisk()
         try disk.open().close()
@@ -142,7 +142,7 @@ struct FullDiskTests {
         database.close()
     }
 
-    @Test("In a full runtime directory changes are refused, and taken when there is space")
+    @Test("In a full runtime directory changes are refused until there is space")
     func fullRuntimeDirectory() async throws {
         let memory = try SmallFileSystem()
         let scratch = try Scratch()
@@ -159,7 +159,7 @@ struct FullDiskTests {
         #expect((error?.cause as? SystemError)?.number == ENOSPC)
         #expect(database.generation == generation)
         #expect(try database.archive("during") == nil)
-        // A flush needs no space there, though it cannot begin a new segment.
+        // A flush needs no space there, although it cannot begin a new segment.
         try await database.flush()
         #expect(database.pendingChanges == 0)
         let names = FileManager.default.enumerator(atPath: memory.path)?.allObjects as? [String]
@@ -176,7 +176,7 @@ struct FullDiskTests {
         #expect(database.generation == last)
     }
 
-    @Test("A journal that has taken the last byte gives its space back when all is in the store")
+    @Test("A journal that took the last byte returns its space when the store has everything")
     func journalFillsRuntimeDirectory() async throws {
         let memory = try SmallFileSystem()
         let scratch = try Scratch()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// What is removed, and what the disk gets back of it.
+/// What is removed, and the space that the disk gets back.
 @Suite struct GivingBackTests {
     private let scratch: Scratch
 
@@ -13,7 +13,7 @@ import Testing
         scratch = try Scratch()
     }
 
-    /// Sets as many values of a size as are given, and has them written.
+    /// Sets the given number of values of one size, and writes them to disk.
     private func fill(
         _ database: Database, _ count: Int, of size: Int, in domain: String = "org.example.Large"
     ) async throws {
@@ -24,7 +24,7 @@ import Testing
         try await database.flush()
     }
 
-    @Test("A database is small again when what filled it was removed, and so is its backup")
+    @Test("A database is small again after its large values are removed, and so is its backup")
     func removed() async throws {
         let database = try scratch.open()
         try database.set(["kept": [1]])
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "A power cut after the file was cut to its new size is no damage, though its beginning is old"
+        "A power cut after the file was shortened is not damage, although its header is old"
     )
     func cutBeforeItsHeader() async throws {
         let database = try scratch.open()
@@ -100,7 +100,7 @@ import Testing
         database.close()
     }
 
-    @Test("Removing large values does not write them once more")
+    @Test("Removing large values does not write them again")
     func writtenForRemoval() async throws {
         let database = try scratch.open()
         try await fill(database, 40, of: 1 << 20)
@@ -112,7 +112,7 @@ import Testing
         next.close()
     }
 
-    @Test("What was removed is not in the file when it is tidied up")
+    @Test("Removed values are not in the file after it is tidied up")
     func erased() async throws {
         let database = try scratch.open()
         let secret = Array("a secret that nobody may find".utf8)
@@ -135,7 +135,7 @@ import Testing
         #expect(file.range(of: Data(secret)) == nil)
     }
 
-    @Test("What a process has removed and left in free pages is erased by the next one")
+    @Test("Values that a process left in free pages are erased by the next one")
     func erasedByTheNext() async throws {
         let secret = Array("a secret that nobody may find".utf8)
         var database = try scratch.open()
@@ -160,7 +160,7 @@ import Testing
         #expect(file.range(of: Data(secret)) == nil)
     }
 
-    @Test("Making a copy of a store writes nothing to it")
+    @Test("Copying a store does not write to it")
     func copied() throws {
         try scratch.open().close()
         let file = StoreFile(path: scratch.store)
@@ -198,7 +198,7 @@ import Testing
         #expect(try scratch.size(scratch.store) < 1 << 20)
     }
 
-    @Test("A domain that was removed does not come back by a rescue before it is tidied up")
+    @Test("A removed domain does not come back in a rescue before it is tidied up")
     func rescuedBeforeTidying() async throws {
         let database = try scratch.open()
         try database.set(["kept": [1]])
@@ -237,7 +237,7 @@ import Testing
         #expect(try scratch.query("PRAGMA auto_vacuum") == "[(2,)]")
     }
 
-    @Test("A rescue that takes long tells that it goes on")
+    @Test("A rescue that takes long reports that it continues")
     func progressOfRescue() async throws {
         let database = try scratch.open()
         try await fill(database, 16, of: 1 << 20)

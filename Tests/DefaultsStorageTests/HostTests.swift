@@ -6,7 +6,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Several machines that have one home, one after the other.
+/// Several machines that share one home, one after the other.
 @Suite struct HostTests {
     private static let box = Machine(id: id("0123456789abcdef0123456789abcdef")) { "box" }
     private static let far = Machine(id: id("11111111111111111111111111111111")) { "far.local" }
@@ -33,7 +33,7 @@ import Testing
         try database.value(Domain(domain, on: database.hosts), Key(key))?.archive.first
     }
 
-    /// A home in which values were stored for `box` before its identity was known.
+    /// A home with values that were stored for `box` before its identity was known.
     private func homeWithLiteralLayer(
         keys: [String] = ["a", "both"], domains: [String] = ["org.example.App"]
     ) async throws -> Scratch {
@@ -47,7 +47,7 @@ import Testing
         return scratch
     }
 
-    @Test("The name of a machine is noted by the flush that first writes a layer of it")
+    @Test("The name of a machine is recorded by the flush that first writes a layer of it")
     func noting() async throws {
         let scratch = try Scratch()
         let database = try scratch.open(on: Self.box)
@@ -63,7 +63,7 @@ import Testing
         #expect(try scratch.query(Self.names) == "[('\(Self.box.id)', 'box')]")
     }
 
-    @Test("A flush that fails notes no name, and the next one does")
+    @Test("A flush that fails records no name, and the next one does")
     func failedFlush() async throws {
         let scratch = try Scratch()
         let database = try scratch.open(on: Self.box)
@@ -76,7 +76,7 @@ import Testing
         #expect(try scratch.query(Self.names) == "[('\(Self.box.id)', 'box')]")
     }
 
-    @Test("A machine that is renamed while it runs loses nothing, and the next flush notes it")
+    @Test("A machine that is renamed while it runs loses nothing, and the next flush records it")
     func renaming() async throws {
         let scratch = try Scratch()
         let name = Mutex("box")
@@ -97,7 +97,7 @@ import Testing
         #expect(try byte("key", in: "org.example.App@host", of: elsewhere) == nil)
     }
 
-    @Test("Each of two machines has layers of its own, and reads the other's by its name")
+    @Test("Each of two machines has its own layers, and reads the other's by its name")
     func twoMachines() async throws {
         let scratch = try Scratch()
         for (machine, value) in [(Self.box, 1), (Self.far, 2)] as [(Machine, UInt8)] {
@@ -122,7 +122,7 @@ import Testing
             ])
     }
 
-    @Test("What was stored for a machine by its name is in its layer when it starts")
+    @Test("Values stored for a machine by its name are in its layer when it starts")
     func adoption() async throws {
         let scratch = try await homeWithLiteralLayer()
         let before: Generation
@@ -164,7 +164,7 @@ import Testing
         #expect(try scratch.process(on: Self.box) { $0.generation } == moved)
     }
 
-    @Test("A process that dies at any moment of the moving leaves every value in one of the places")
+    @Test("A process that dies at any moment of the move leaves every value in one of the places")
     func deathAmidAdoption() async throws {
         let domains = ["org.example.App", "org.example.Other"]
         let scratch = try await homeWithLiteralLayer(domains: domains)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("A layer of more bytes than one change takes is moved in several")
+    @Test("A layer with more bytes than one change may have is moved in several")
     func largeAdoption() async throws {
         let scratch = try Scratch()
         let far = try scratch.open(on: Self.far)
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A damaged value that was stored for a machine by its name keeps no other from it")
+    @Test("A damaged value stored for a machine by its name does not stop the others")
     func damagedValue() async throws {
         let scratch = try await homeWithLiteralLayer()
         try scratch.execute("UPDATE entries SET checksum = 1 WHERE key = 'a'")
@@ -224,7 +224,7 @@ import Testing
         #expect(try database.keys(of: literal).map(\.name) == ["a"])
     }
 
-    @Test("A database of before has the names from now on, and the values stay where they are")
+    @Test("A database of an earlier version has names from now on, and its values stay")
     func migration() async throws {
         let scratch = try await homeWithLiteralLayer()
         try scratch.execute("DROP TABLE hosts; PRAGMA user_version = 3")
@@ -254,7 +254,7 @@ import Testing
         #expect(try byte("key", in: "org.example.App@host:far", of: database) == 1)
     }
 
-    @Test("Rows of the table of names that make no sense are passed over")
+    @Test("Invalid rows in the table of names are ignored")
     func strangeRows() throws {
         let scratch = try Scratch()
         try scratch.open(on: Self.box).close()
@@ -267,7 +267,7 @@ import Testing
         #expect(database.hosts.others == [Host(id: Self.id("good"), name: "one")])
     }
 
-    @Test("Of a very long table of names a bounded part is read")
+    @Test("A limited part of a very long table of names is read")
     func longTable() throws {
         let scratch = try Scratch()
         try scratch.open(on: Self.box).close()

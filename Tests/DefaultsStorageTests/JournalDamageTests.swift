@@ -55,21 +55,21 @@ import Testing
         return (try database.keys(), database.generation.rawValue)
     }
 
-    /// The keys when the first so many records are whole.
+    /// The keys when this many records at the beginning are whole.
     private static let keysAfter = [[], ["a", "b"], ["a", "b", "c"], ["b", "c", "d"]]
 
-    @Test("Cut at any byte, the journal gives every whole record and no half of one")
+    @Test("Cut at any byte, the journal gives every whole record and no partial one")
     func cut() throws {
         for length in JournalHeader.size...whole.count {
             let records = bounds.lastIndex { $0 <= length } ?? 0
             let found = try keys(after: whole.prefix(length))
             #expect(found.keys == Self.keysAfter[records], "cut at \(length)")
-            // Nobody was told the number of a record that was never whole.
+            // The number of a record that was never whole was not given to anybody.
             #expect(found.generation == UInt64(records) + 1, "cut at \(length)")
         }
     }
 
-    @Test("A bit that flips at any byte costs the record that it is in and no other")
+    @Test("A flipped bit at any byte costs its own record and no other")
     func flip() throws {
         for offset in JournalHeader.size..<whole.count {
             var bytes = whole
@@ -93,14 +93,14 @@ import Testing
         }
     }
 
-    @Test("A page of zeros in the middle costs what was there, and what follows is read")
+    @Test("A page of zeros in the middle costs its records, and the following ones are read")
     func zeros() throws {
         var bytes = whole
         for offset in bounds[0]..<bounds[1] { bytes[offset] = 0 }
         #expect(try keys(after: bytes).keys == ["c", "d"])
     }
 
-    @Test("Random bytes behind the last record are damage: none of the records before is lost")
+    @Test("Random bytes after the last record are damage, and no record before them is lost")
     func garbage() throws {
         var generator = SystemRandomNumberGenerator()
         for count in [1, 23, 24, 25, 500, 200_000] {
@@ -127,7 +127,7 @@ import Testing
         #expect(try scratch.open().keys() == [])
     }
 
-    @Test("The log is told of damage, with its place and no value")
+    @Test("The log reports damage with its place and no value")
     func notices() throws {
         var bytes = whole
         bytes[bounds[0] + 3] ^= 1

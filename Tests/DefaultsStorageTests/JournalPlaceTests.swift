@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Processes that are started with a runtime directory, and without one: by `su`, or by cron.
+/// Processes that are started with and without a runtime directory: by `su`, or by cron.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
 @Suite struct JournalPlaceTests {
@@ -20,7 +20,7 @@ import Testing
             directory: scratch.location.directory, runtimeDirectory: nil)
     }
 
-    /// Runs a process that dies with all that it has not flushed.
+    /// Runs a process that dies with all its pending changes.
     @discardableResult
     private func process<Result>(
         at location: DatabaseLocation, _ body: (Database) throws -> Result
@@ -53,7 +53,7 @@ import Testing
         #expect(try scratch.journal().map { try scratch.size($0) } == [JournalHeader.size])
     }
 
-    @Test("1: what stood in one place and was not flushed is found from a third")
+    @Test("1: pending changes of one place are found from a third")
     func threePlaces() throws {
         let third = DatabaseLocation(
             directory: with.directory, runtimeDirectory: "\(scratch.root)/third")
@@ -62,7 +62,7 @@ import Testing
         #expect(try process(at: without) { try $0.keys() } == ["a", "b"])
     }
 
-    @Test("1, 3: a journal that comes to light late is replayed below the durable generation")
+    @Test("1, 3: a journal that is found late is replayed below the durable generation")
     func lateJournal() async throws {
         let last = try process(at: with) { (database) throws in
             try database.set(["kept": [1], "changed": [1], "removed": [1]])
@@ -87,7 +87,7 @@ import Testing
         #expect(try scratch.query("SELECT key_count, key_bytes FROM domains") == "[(2, 11)]")
     }
 
-    @Test("1: a late journal is replayed though the other process has flushed nothing")
+    @Test("1: a late journal is replayed although the other process has flushed nothing")
     func lateJournalAndPending() async throws {
         try process(at: with) { try $0.set(["a": [1], "b": [1]]) }
         try await withRuntimeHidden {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// What happens to keys in a journal that comes to light late.
+    /// What happens to the keys of a journal that is found late.
     struct LateHistory: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let left: [String: [UInt8]]
@@ -144,7 +144,7 @@ import Testing
     ]
 
     @Test(
-        "1: of several changes of a key in a late journal the last one holds",
+        "1: of several changes of a key in a late journal the last one counts",
         arguments: lateHistories, [true, false])
     func lateChangesOfOneKey(history: LateHistory, isFlushed: Bool) async throws {
         let first = try open(at: with)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("3: an empty journal of an earlier process does not stand for one that is out of sight")
+    @Test("3: an empty journal of an earlier process does not replace one that is out of sight")
     func staleJournal() async throws {
         try process(at: without) { _ in }
         let last = try process(at: with) { (database) throws in
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test(
-        "A note that makes no sense is none: numbers go on from the ceiling, changes are there",
+        "An invalid note is ignored: numbers continue from the ceiling, changes are there",
         arguments: ["", "\n", " ", "x /run\n", "\(UniqueID.random()) relative\n", "cut off /ru"])
     func damagedNote(text: String) throws {
         try process(at: with) { try $0.set(["a": [1]]) }

@@ -26,7 +26,7 @@ import Testing
 
     /// Invariant 1 of `Journal`; invariants 1, 3 and 4 of `Database`.
     @Test(
-        "Killed at any moment, the process leaves every acknowledged change, whole, and counts on")
+        "A process killed at any moment leaves every acknowledged change, and counts on")
     func kill() throws {
         let scratch = try Scratch()
         var last: UInt64 = 0
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Invariant 2 of `Journal` and of `Database`.
-    @Test("A change that the journal cannot take is refused, and nothing of it is left")
+    @Test("A change that the journal cannot store is refused, and nothing of it is left")
     func fullJournal() throws {
         // A record has fewer bytes than these sizes cover: it is cut off at each of its bytes.
         for size in stride(from: 3_000, to: 3_150, by: 1) {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Changes that come to light late where there are no numbers for them: the counter has jumped, and
-/// the disk does not take a higher ceiling.
+/// Late changes for which there are no numbers, because the counter has jumped and the disk accepts no
+/// higher ceiling.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
 @Suite struct LateChangesTests {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "1: without numbers for them they wait for a later start, and all else is there",
+        "1: without numbers they wait for a later start, and everything else is there",
         arguments: [0, 1, 3])
     func waiting(crashes: Int) async throws {
         try await leaveLateJournal()
@@ -80,7 +80,7 @@ import Testing
         #expect(try scratch.open().archive("late") == [2])
     }
 
-    @Test("1: what was set or removed while they waited is newer than they are")
+    @Test("1: keys that were set or removed meanwhile are newer")
     func replacedMeanwhile() async throws {
         try await leaveLateJournal()
         let database = try openOnFullDisk()

@@ -6,7 +6,7 @@ import Testing
 @testable import DefaultsStorage
 @testable import SQLite
 
-/// What transactions that failed leave in the write-ahead log.
+/// What failed transactions leave in the write-ahead log.
 ///
 /// The numbers in the names are those of the invariants of `DurableWriter`.
 @Suite struct LeftoverTests {
@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test(
-        "4: a transaction whose end the disk refuses is not taken for a later one", arguments: 0..<2
+        "4: a transaction whose commit the disk refuses is not taken for a later one",
+        arguments: 0..<2
     )
     func refusedEnd(_ flushesBefore: Int) async throws {
         let scratch = try Scratch()
@@ -50,7 +51,7 @@ import Testing
         database.close()
     }
 
-    @Test("4: nor is a step of tidying whose end the disk refuses")
+    @Test("4: nor is a step of tidying whose commit the disk refuses")
     func refusedTidying() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -78,7 +79,7 @@ import Testing
         database.close()
     }
 
-    @Test("4: nor is one that the process before has not written to its end")
+    @Test("4: nor is a transaction that the previous process has not written completely")
     func processBefore() async throws {
         let scratch = try Scratch()
         do {

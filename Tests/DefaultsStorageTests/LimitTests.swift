@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultsStorage
 
 @Suite struct LimitTests {
-    @Test("64 MiB may be pending; what would be more is refused and leaves nothing")
+    @Test("64 MiB may be pending; a change beyond that is refused and leaves nothing")
     func pending() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Invariant 5 of `Journal`.
-    @Test("A key that changes often does not make the journal grow without bound")
+    @Test("A key that changes often does not make the journal grow without limit")
     func journalIsBounded() throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Invariants 1 and 3 of `Journal`.
-    @Test("A journal that was rewritten, during a flush too, has everything that is pending")
+    @Test("A journal that was rewritten, even during a flush, has all pending changes")
     func rewrittenJournal() async throws {
         let scratch = try Scratch()
         let large = [UInt8](repeating: 1, count: 3 << 20)

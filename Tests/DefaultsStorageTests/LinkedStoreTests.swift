@@ -4,12 +4,12 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A store in a directory of the user's, that a link in the place of the store leads to.
+/// A store in another directory of the user, to which a link in its place leads.
 @Suite struct LinkedStoreTests {
     private let scratch: Scratch
     private var target: String { "\(scratch.root)/dotfiles/preferences.db" }
 
-    /// Has a database in which one key is set, and moves its file away.
+    /// Makes a database with one key, and moves its file away.
     ///
     /// - Parameter isRelative: Whether the link begins at its own directory.
     private init(isRelative: Bool) async throws {
@@ -59,7 +59,7 @@ import Testing
         #expect(linked.scratch.rescue == nil)
     }
 
-    @Test("Where it is damaged it is made anew where it is, and the link stays")
+    @Test("A damaged store is rebuilt in its own directory, and the link stays")
     func rescued() async throws {
         try FileHandle(forWritingTo: URL(fileURLWithPath: target)).write(
             contentsOf: [UInt8](repeating: 0, count: 100))
@@ -74,7 +74,7 @@ import Testing
         #expect(try scratch.open().archive("key") == [1])
     }
 
-    @Test("Where it is lost it is made anew where it is; where the link is, in its place")
+    @Test("A lost store is made again in its own directory; if the link is lost, in its place")
     func lost() async throws {
         let database = try scratch.open()
         let writer = try database.makeWriter()

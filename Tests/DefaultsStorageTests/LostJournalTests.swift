@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A runtime directory that goes away while it is in use, as at a logout.
+/// A runtime directory that disappears during use, as at a logout.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
 @Suite struct LostJournalTests {
@@ -30,7 +30,7 @@ import Testing
         scratch.notices.count { $0.description.contains("was removed while it was in use") }
     }
 
-    @Test("1: a journal whose directory was removed is begun anew in the same place, and told once")
+    @Test("1: a journal whose directory is removed begins again in the same place, with one notice")
     func removed() throws {
         try lose { try FileManager.default.removeItem(atPath: "\(run)/defaultsd") }
         #expect(lossNotices == 1)
@@ -40,7 +40,7 @@ import Testing
         #expect(try scratch.journal().allSatisfy { $0.hasPrefix(run) })
     }
 
-    @Test("1: where the runtime directory cannot be made again, the journal goes to the database")
+    @Test("1: if the runtime directory cannot be made again, the journal is beside the database")
     func cannotBeMade() throws {
         try lose {
             try FileManager.default.removeItem(atPath: run)
@@ -54,7 +54,7 @@ import Testing
         #expect(database.generation.rawValue == 4)
     }
 
-    @Test("1: a directory in the place of the one that was lost is not taken for it")
+    @Test("1: a new directory in place of the lost one is not taken for it")
     func replaced() throws {
         try lose {
             try FileManager.default.moveItem(atPath: run, toPath: "\(scratch.root)/moved")
@@ -64,7 +64,7 @@ import Testing
         #expect(try scratch.open().keys() == ["after", "before", "later"])
     }
 
-    @Test("1: a flush that fails finds the loss, too, and every pending change is safe again")
+    @Test("1: a flush that fails finds the loss too, and every pending change is safe again")
     func foundByFlush() throws {
         try scratch.process { database in
             try database.set(["key": [1]])
@@ -79,7 +79,7 @@ import Testing
         #expect(try scratch.open().keys() == ["key", "other"])
     }
 
-    @Test("1: the end of a flush that began before the loss removes nothing that came after it")
+    @Test("1: the end of a flush that began before the loss removes no later changes")
     func lossDuringFlush() async throws {
         try await {
             let database = try scratch.open()
@@ -95,7 +95,7 @@ import Testing
         #expect(try scratch.open().keys() == ["after", "key"])
     }
 
-    @Test("2: a change is refused where no journal can be had at all")
+    @Test("2: a change is refused if no journal can be made at all")
     func nowhere() throws {
         let database = try scratch.open()
         try FileManager.default.removeItem(atPath: run)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A write-ahead log that SQLite takes for an empty one, or for that of a database which it is not of.
+/// A write-ahead log that SQLite takes for empty, or for the log of another database.
 @Suite struct LostLogTests {
     /// What is done to a log.
     enum Damage: CustomTestStringConvertible, CaseIterable {
@@ -48,7 +48,7 @@ import Testing
         try Data(log).write(to: URL(fileURLWithPath: path))
     }
 
-    /// A killed process's files: two flushes that only the log has, with a backup between them.
+    /// The files of a killed process: two flushes that only the log has, with a backup between them.
     private func killed(hasBackup: Bool) async throws -> Scratch {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "What was only in a log that cannot be read is told to be lost, or comes from a backup",
+        "Changes only in an unreadable log are reported as lost, or come from a backup",
         arguments: Damage.allCases, [(true, true), (true, false), (false, true), (false, false)])
     func lost(_ damage: Damage, _ given: (isSameBoot: Bool, hasBackup: Bool)) async throws {
         let scratch = try await killed(hasBackup: given.hasBackup)
@@ -78,18 +78,18 @@ import Testing
         let keys = try database.keys()
         if keys != ["early", "late"] {
             #expect(
-                report.contains("if anything was, is lost")
-                    || report.contains("if anything, is lost"))
+                report.contains("if any, are lost")
+                    || report.contains("Any other keys are lost"))
         }
         if given.hasBackup { #expect(keys.contains("early")) }
-        // The damage is told once, even if the next process, too, is killed before its first flush.
+        // The damage is reported once, even if the next process, too, is killed before its first flush.
         let again = try scratch.copyAll()
         #expect(try again.open(boot: boot).keys() == keys)
         #expect(again.rescue == nil)
         database.close()
     }
 
-    @Test("A killed process leaves nothing that is taken for damage, at no step of its life")
+    @Test("A process killed at any step of its life leaves nothing that looks like damage")
     func killedAnywhere() async throws {
         let scratch = try Scratch()
         func expectSound(_ value: UInt8?, _ step: String) throws {
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "A log that a power cut left without a whole header loses nothing and raises no alarm",
+        "A log without a whole header after a power cut loses nothing and raises no alarm",
         arguments: [0, 10, 32, 4152], [UInt8(0), 0xA5])
     func tornHeader(_ size: Int, _ byte: UInt8) async throws {
         let scratch = try await killed(hasBackup: true)
@@ -194,7 +194,7 @@ import Testing
         #expect(try scratch.damagedFiles().isEmpty)
     }
 
-    @Test("A log begun after the last orderly end is read, though no note tells of it yet")
+    @Test("A log begun after the last orderly end is read, although no note mentions it yet")
     func newerLog() async throws {
         let (scratch, _) = try await closed()
         let lock = try scratch.bytes("\(scratch.location.directory)/lock")

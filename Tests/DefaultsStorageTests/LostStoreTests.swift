@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// Files of the store that go away, or are replaced, while they are in use.
+/// Files of the store that disappear, or are replaced, during use.
 ///
 /// The numbers in the names are those of the invariants of `DurableWriter`.
 @Suite struct LostStoreTests {
@@ -16,7 +16,7 @@ import Testing
         scratch = try Scratch()
     }
 
-    /// What can be lost: by its name, how it is, and whether somebody else's file is there then.
+    /// What can be lost, by its name, and whether another program's file is there afterwards.
     enum Loss: String, CaseIterable, CustomTestStringConvertible {
         case directory, database, log, lock
         case replacedDatabase = "database, replaced by another file"
@@ -56,7 +56,8 @@ import Testing
     }
 
     @Test(
-        "1: what was lost is made anew with the next flush, and holds all", arguments: Loss.allCases
+        "1: lost files are made again by the next flush, with everything in them",
+        arguments: Loss.allCases
     )
     func madeAnew(_ loss: Loss) async throws {
         let database = try scratch.open()
@@ -86,7 +87,7 @@ import Testing
         database.close()
     }
 
-    @Test("1: with nothing pending, too, a flush is needed, and makes the store anew")
+    @Test("1: a flush is needed even if nothing is pending, and makes the store again")
     func nothingPending() async throws {
         let database = try scratch.open()
         let writer = try database.makeWriter()
@@ -101,7 +102,7 @@ import Testing
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["key": [1]])
     }
 
-    @Test("1: where it cannot be made anew nothing is lost, and it is told, until it can")
+    @Test("1: if the store cannot be made again, nothing is lost, and it is reported, until it can")
     func cannotBeMade() async throws {
         let database = try scratch.open()
         let writer = try database.makeWriter()
@@ -124,7 +125,7 @@ import Testing
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["early": [1], "late": [2]])
     }
 
-    @Test("1: a copy that has not got the store's name yet gets it at the next start")
+    @Test("1: a copy that does not have the store's name yet gets it at the next start")
     func interrupted() async throws {
         do {
             let database = try scratch.open()
@@ -150,7 +151,7 @@ import Testing
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["key": [1]])
     }
 
-    @Test("2: nothing is written where another process has taken the lock in the meantime")
+    @Test("2: nothing is written if another process has taken the lock in the meantime")
     func otherOwner() async throws {
         let database = try scratch.open()
         let writer = try database.makeWriter()
@@ -166,7 +167,7 @@ import Testing
         other.close()
     }
 
-    @Test("The size of the store is told without giving up SQLite's lock on it")
+    @Test("The size of the store is read without losing SQLite's lock on it")
     func sizeKeepsLock() async throws {
         let database = try scratch.open()
         try database.set(["key": [1]])
@@ -177,7 +178,7 @@ import Testing
 }
 
 extension DurableWriter {
-    /// Leaves what an attempt to make the store anew leaves that fails when the copy is whole.
+    /// Leaves what a failed attempt to make the store again leaves when the copy is complete.
     fileprivate func failBehindCopy() throws {
         try StoreReplacement(of: file).make(orThrow: { .storeLost(file.path, $0) }) {
             try openConnection.copy(to: $0)

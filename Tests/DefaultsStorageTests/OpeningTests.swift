@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A lock that another machine holds is refused with its name; one of which nothing is told, without",
+        "A lock of another machine is refused with its name, or without one if unknown",
         arguments: [
             ("elsewhere 12\n", "by process 12 on host elsewhere. End the session there."),
             ("", "by another process. Set DBUS_SESSION_BUS_ADDRESS to the bus of that process"),
@@ -75,7 +75,7 @@ import Testing
         _ = try scratch.open()
     }
 
-    @Test("The header says which program and which schema, and the settings are the safe ones")
+    @Test("The header has the program and the schema, and the settings are the safe ones")
     func pragmas() throws {
         let scratch = try Scratch()
         try scratch.open().close()
@@ -125,7 +125,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: path) == before)
     }
 
-    @Test("A file that is no database is set aside, and never taken for an empty one in silence")
+    @Test("A file that is not a database is set aside, with a notice, and not taken for empty")
     func noDatabase() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "A state that makes no sense is damage that costs nothing, not a trap",
+        "An invalid state is damage that costs nothing, and does not trap",
         arguments: [
             "DELETE FROM state", "UPDATE state SET generation = 0",
             "UPDATE state SET generation = -5", "UPDATE state SET ceiling = 0",
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(
-        "Totals that were tampered with are no trap",
+        "Totals that were tampered with do not trap",
         arguments: [Int64.max, Int64.min, -1])
     func tamperedTotals(value: Int64) async throws {
         let scratch = try Scratch()
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(
-        "A damaged row costs that row: every other is read, and setting it mends it",
+        "A damaged row costs only itself: all others are read, and setting it repairs it",
         arguments: [
             "archive = x'0102'", "archive = NULL", "archive = x''", "generation = 3",
             "generation = -1", "checksum = checksum + 1", "key = 'renamed'",

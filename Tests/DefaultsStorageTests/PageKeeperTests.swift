@@ -7,7 +7,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A page of memory that somebody else keeps over the death of a process.
+/// A page in memory that another program keeps when the process dies.
 @Suite struct PageKeeperTests {
     let directory: PrivateDirectory
     let database = UniqueID.random()
@@ -25,7 +25,7 @@ import Testing
 
         var hasPage: Bool { kept.withLock { $0 != nil } }
 
-        /// What the next process is given.
+        /// What the next process gets.
         func keeper(takes: Bool = true) -> PageKeeper {
             PageKeeper(inheriting: kept.withLock { $0.map { dup($0) } }) { descriptor in
                 guard takes else { return false }
@@ -46,7 +46,7 @@ import Testing
 
     private func word(_ word: Int, of page: CounterPage) -> UInt64 { page.mapping.load(word) }
 
-    @Test func `The next process goes on with the page of one that was killed`() throws {
+    @Test func `The next process continues with the page of one that was killed`() throws {
         let first = try open(by: manager.keeper())
         let next = try open(by: manager.keeper(), at: 5)
         #expect(word(CounterPageLayout.generationWord, of: next) == 5)
@@ -56,19 +56,19 @@ import Testing
         #expect(!next.isLost)
     }
 
-    @Test func `Nobody can cut it`() throws {
+    @Test func `Nobody can truncate it`() throws {
         let page = try open(by: manager.keeper())
         let reading = try page.openForReading()
         defer { close(reading) }
         let writing = Glibc.open("/proc/self/fd/\(reading)", O_RDWR)
         defer { close(writing) }
-        // Who is not root cannot even open it.
+        // Only root can even open it.
         #expect(writing < 0 || ftruncate(writing, 0) == -1)
         #expect(writing < 0 || ftruncate(writing, 1 << 20) == -1)
         #expect(lseek(reading, 0, SEEK_END) == off_t(CounterPageLayout.size))
     }
 
-    @Test func `One that nobody keeps is not made, and a file serves instead`() throws {
+    @Test func `A page that nobody keeps is not made, and a file is used instead`() throws {
         let page = try open(by: manager.keeper(takes: false))
         #expect(!page.hasNoName && !manager.hasPage)
         #expect(try directory.names() == ["counters"])
@@ -82,7 +82,7 @@ import Testing
         #expect(try directory.names() == [])
     }
 
-    @Test func `The page of another database, or of one that went back, is voided`() throws {
+    @Test func `The page of another database, or of one that was restored, is voided`() throws {
         let first = try open(by: manager.keeper(), at: 7)
         let other = try open(by: manager.keeper(), at: 9, of: .random())
         #expect(word(CounterPageLayout.firstSlot, of: first) == .max)
@@ -92,13 +92,13 @@ import Testing
         #expect(word(CounterPageLayout.firstSlot, of: back) == 3)
     }
 
-    @Test func `A process that does not come to serve voids what it was given`() throws {
+    @Test func `A process that does not serve in the end voids the page that it got`() throws {
         let first = try open(by: manager.keeper())
         manager.keeper().voidInherited()
         #expect(word(CounterPageLayout.firstSlot, of: first) == .max)
     }
 
-    @Test func `An orderly end voids it, as nobody may keep it over that`() throws {
+    @Test func `An orderly end voids it, because nobody may keep it longer`() throws {
         let location = scratch.location
         let database = try Database(at: location, pageKeeper: manager.keeper()) { _ in }
         let reading = try database.openCounterPage()

@@ -46,7 +46,7 @@ import Testing
         return try CounterPageClient(mapping: page(in: place))
     }
 
-    /// Does something while the page in a place cannot be opened: there is a link instead.
+    /// Does something while the page in a place cannot be opened, because a link is there instead.
     private func withPageOutOfReach<Result>(
         in place: String, _ body: () throws -> Result
     ) throws -> Result {
@@ -59,7 +59,7 @@ import Testing
         return result
     }
 
-    @Test("1: a process that dies as the note leads away from a page has made it void before")
+    @Test("1: a page is void before the note of a process that dies leads away from it")
     func voidBeforeNote() throws {
         let client = try leavePage(in: "run")
         var seen: CounterPageClient.Page?
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "1: a page that cannot be made void stays on record until it is, wherever the journal goes",
+        "1: a page that cannot be voided stays on record until it is, wherever the journal is",
         arguments: [false, true])
     func staysOnRecord(journalMoves: Bool) throws {
         let client = try leavePage(in: "run")
@@ -101,7 +101,7 @@ import Testing
         #expect(!text.contains("\(scratch.root)/run/"))
     }
 
-    @Test("1: a page of another place that could not be made void is so before the next change")
+    @Test("1: a page of another place that could not be voided is void before the next change")
     func retriedAtChange() throws {
         let client = try leavePage(in: "run")
         let database = try withPageOutOfReach(in: "run") { try open(at: "other") }
@@ -113,7 +113,7 @@ import Testing
         #expect(new.domains == ["org.example.App": database.generation.rawValue])
     }
 
-    @Test("1: so is the page of this very place, of which the log tells what is the matter")
+    @Test("1: so is the page of this place, and the log says why it could not be voided")
     func retriedInPlace() throws {
         let client = try leavePage(in: "run")
         var notices: [Notice] = []

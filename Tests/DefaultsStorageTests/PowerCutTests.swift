@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// The files as a power cut leaves them: what was written up to some point, and no journal.
+/// The files as a power cut leaves them: everything written up to some point, and no journal.
 ///
 /// Invariant 4 of `Database`.
 @Suite struct PowerCutTests {
@@ -18,7 +18,7 @@ import Testing
         return left.map { Int($0[0]) } ?? 0
     }
 
-    @Test("After every step the files hold the last flush, whole, and nothing of a later change")
+    @Test("After every step the files have the last flush, whole, and nothing later")
     func everyStep() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -40,7 +40,7 @@ import Testing
         #expect(try state(of: scratch.copyWithoutRuntime()) == 5)
     }
 
-    @Test("A write-ahead log cut anywhere holds whole changes only")
+    @Test("A write-ahead log cut anywhere has only whole changes")
     func cutLog() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()

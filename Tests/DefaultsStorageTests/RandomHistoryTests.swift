@@ -8,7 +8,7 @@ import Testing
 /// orderly ends, deaths, boots, and journals that are out of sight for a while, in any order.
 @Suite struct RandomHistoryTests {
     @Test(
-        "After any history every acknowledged change is there, and numbers rise",
+        "After any history every acknowledged change is there, and numbers increase",
         arguments: 1...25 as ClosedRange<UInt64>)
     func history(seed: UInt64) async throws {
         let history = try History(seed: seed)
@@ -34,7 +34,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// A database that lives through what chance brings, and what it must hold.
+/// A database with a random life, and the contents that it must have.
 private final class History {
     private static let domains = ["a", "a@host:box", "b"]
     private static let keys = ["k", "l", "m", "n"]
@@ -112,7 +112,7 @@ private final class History {
         return change
     }
 
-    /// Lets a process make changes that does not see what is pending, and then one go on that does.
+    /// Runs a process that makes changes without seeing the pending ones, and then one that sees both.
     private func liveOutOfSight() async throws {
         let (run, hidden) = ("\(scratch.root)/run", "\(scratch.root)/hidden")
         batch = nil

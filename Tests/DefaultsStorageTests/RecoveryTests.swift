@@ -4,11 +4,11 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A process that dies is one that lets go of its database without a flush and without closing it.
+/// A process that dies abandons its database without a flush and without closing it.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
 @Suite struct RecoveryTests {
-    @Test("1: what was acknowledged and not flushed is there after the process died")
+    @Test("1: acknowledged changes that were not flushed are there after the process died")
     func death() async throws {
         let scratch = try Scratch()
         do {
@@ -35,7 +35,7 @@ import Testing
                 == "[('org.example.App', '', 2, 8), ('org.example.App', 'box', 1, 3)]")
     }
 
-    @Test("1: a process may die again and again before anything is flushed")
+    @Test("1: a process may die repeatedly before anything is flushed")
     func repeatedDeath() throws {
         let scratch = try Scratch()
         for number in 0..<20 {
@@ -84,7 +84,7 @@ import Testing
         #expect(!scratch.noticed("No complete journal"))
     }
 
-    @Test("Without a runtime directory the journal stands beside the database")
+    @Test("Without a runtime directory the journal is beside the database")
     func noRuntimeDirectory() throws {
         let scratch = try Scratch(hasRuntimeDirectory: false)
         try scratch.process { try $0.set(["key": [1]]) }
@@ -111,7 +111,7 @@ import Testing
         #expect(try without.journal() == [])
     }
 
-    @Test("3: in another boot the counter goes on from the ceiling, and what was flushed is there")
+    @Test("3: in another boot the counter continues from the ceiling, with all flushed changes")
     func powerCut() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -155,7 +155,7 @@ import Testing
         #expect(try scratch.query("SELECT key, generation FROM entries") == "[('key', 2)]")
     }
 
-    @Test("3: after a backup was restored the counter goes on above every number given")
+    @Test("3: after a backup was restored, the counter continues above every number given")
     func restoredBackup() async throws {
         let scratch = try Scratch()
         let files = FileManager.default
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("The journal of another database is set aside, not read and not removed")
+    @Test("The journal of another database is set aside, neither read nor removed")
     func foreignJournal() throws {
         let scratch = try Scratch()
         try scratch.process { try $0.set(["old": [1]]) }
@@ -226,7 +226,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: "\(foreign).1.aside") == bytes)
     }
 
-    @Test("A leftover of a segment that was never whole is removed")
+    @Test("The rest of a segment that was never whole is removed")
     func unfinishedSegment() throws {
         let scratch = try Scratch()
         try scratch.process { try $0.set(["key": [1]]) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// The removals that a database remembers, and what they cost.
+/// The removals that a database remembers, and their cost.
 @Suite struct RemovalTests {
     private let domain: Domain
     private let scratch: Scratch
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("A flush that forgets removals while they are read leaves none out as if that were all")
+    @Test("A flush that forgets removals during a read does not make the answer seem complete")
     func forgottenMeanwhile() async throws {
         let database = try scratch.open()
         let kept = FlushTransaction.removalsKept

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// The putting of a new store in the place of one before, on a disk that refuses.
+/// Putting a new store in place of an earlier one, on a disk that refuses.
 ///
 /// The numbers in the names are those of the invariants of `StoreReplacement`.
 @Suite struct ReplacementTests {
@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
     }
 
-    /// Whether nothing is left of a new store that does not count.
+    /// Whether nothing is left of a new store that is not in use.
     private func leavesNothing() throws -> Bool {
         try !names().contains { $0.contains(".unfinished") || $0.contains(".renewed") }
     }
@@ -33,7 +33,7 @@ import Testing
         return database
     }
 
-    @Test("1: a rescue whose end the disk refuses is none, and what is written later stays")
+    @Test("1: a rescue whose commit the disk refuses did not happen, and later writes stay")
     func refused() async throws {
         let database = try await database()
         let (place, ready) = (directory, scratch.store + ".renewed")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "1: where the disk does not confirm the end of a new store nothing is written before it does"
+        "1: nothing is written to a new store before the disk has confirmed it"
     )
     func undecided() async throws {
         let database = try await database()
@@ -71,7 +71,7 @@ import Testing
         #expect(try scratch.copyWithoutRuntime().open().keys() == ["early", "late"])
     }
 
-    @Test("1: a new store that cannot be made leaves no file, and its error no statement")
+    @Test("1: a new store that cannot be made leaves no file, and its error contains no SQL")
     func impossible() async throws {
         let database = try await database()
         let place = directory
@@ -86,7 +86,7 @@ import Testing
         database.close()
     }
 
-    @Test("2: the log of the one before is gone for good when the new one gets its name")
+    @Test("2: the old log is gone for good when the new store gets its name")
     func order() async throws {
         try await database().close()
         let files = FileManager.default
@@ -106,7 +106,7 @@ import Testing
         #expect(seen.withLock { $0 } == [true])
     }
 
-    @Test("3: a replacement that was interrupted keeps what was there under one name")
+    @Test("3: an interrupted replacement keeps the old files under one name")
     func oneName() async throws {
         try await database().close()
         let files = FileManager.default

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// What backups give where a store is damaged, and what they do not.
+/// What backups add to a damaged store, and what they do not.
 @Suite struct RescueFromBackupTests {
     /// A database with a backup in the middle of its life, closed.
     private func filled() async throws -> Scratch {
@@ -31,7 +31,7 @@ import Testing
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.store))
     }
 
-    @Test("Where the database is gone, all of the newest backup is there, and the log says so")
+    @Test("If the database is gone, everything in the newest backup is there, and the log says so")
     func gone() async throws {
         let scratch = try await filled()
         try FileManager.default.removeItem(atPath: scratch.store)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "Values of a page that is lost come from the backup; what was changed or removed does not")
+        "Values of a lost page come from the backup, but not those changed or removed since")
     func page() async throws {
         let scratch = try await filled()
         // The value of a key in the middle tells the page.
@@ -72,7 +72,7 @@ import Testing
         #expect(scratch.rescue?.contains("Nothing else is known to be missing.") == true)
     }
 
-    @Test("A backup that is damaged itself gives what can be read of it, and an older one the rest")
+    @Test("A damaged backup gives what can be read of it, and an older one the rest")
     func damagedBackup() async throws {
         let scratch = try await filled()
         let again = try scratch.open()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "Where a killed process leaves no log, the newest backup gives what was only in that",
+        "If a killed process leaves no log, the newest backup gives what only the log had",
         arguments: [false, true])
     func lostLog(_ isEarlierVersion: Bool) async throws {
         let scratch = try Scratch()
@@ -115,7 +115,7 @@ import Testing
         #expect(killed.rescue?.contains(reason) == true, "\(killed.notices)")
     }
 
-    @Test("A key that the backup has newer is counted once, as one of the backup")
+    @Test("A key that is newer in the backup is counted once, as one of the backup")
     func countedOnce() async throws {
         let scratch = try Scratch()
         func set(_ value: UInt8) async throws -> Database {
@@ -145,7 +145,7 @@ import Testing
             report.contains("For every key, a backup had the newest readable value"), "\(report)")
     }
 
-    @Test("Where a log is missing that there was, this is told though nothing can be done")
+    @Test("If a log is missing, this is reported even if nothing can be done")
     func missingLog() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -156,7 +156,7 @@ import Testing
         try FileManager.default.removeItem(atPath: killed.store + "-wal")
         let again = try killed.open(boot: .random())
         #expect(again.lastRescue?.report.contains("lacks changes that were on disk") == true)
-        #expect(again.lastRescue?.report.contains("if anything, is lost") == true)
+        #expect(again.lastRescue?.report.contains("Any other keys are lost") == true)
         #expect(killed.noticed("write-ahead log"))
         again.close()
         // One that was closed has none.
@@ -164,7 +164,7 @@ import Testing
         #expect(try closed.open(boot: .random()).lastRescue == nil)
     }
 
-    @Test("A backup of another database is left alone")
+    @Test("A backup of another database is not used")
     func foreignBackup() async throws {
         let scratch = try await filled()
         let other = try Scratch()
@@ -183,7 +183,7 @@ import Testing
         #expect(!rescue.contains(foreign.name))
     }
 
-    @Test("One damaged row brings no cleared domain back, and a damaged removal no key")
+    @Test("A damaged row brings back no cleared domain, and a damaged removal no key")
     func removals() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -214,7 +214,7 @@ import Testing
         #expect(scratch.rescue?.contains("1 key is lost: 'new' of org.example.App.") == true)
     }
 
-    @Test("A file that claims too much neither traps nor hangs nor fills memory")
+    @Test("A file with impossible numbers neither traps nor hangs nor fills memory")
     func absurd() async throws {
         let scratch = try await filled()
         _ = try Scratch.output(
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test(
-        "A backup that the user has put in the place of the database is not undone by a newer one")
+        "A backup that the user put in place of the database is not undone by a newer one")
     func putBack() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test(
-        "Whoever expects what was lost is told of a conflict, and GetChanges does not vouch for it")
+        "Expecting a lost value is a conflict, and GetChanges reports incomplete changes")
     func expectations() async throws {
         let scratch = try await filled()
         let before = try scratch.open()
@@ -272,7 +272,7 @@ import Testing
         #expect(try database.set(["later": [1]]).generation > whole)
     }
 
-    @Test("A start that is cut off at any point of a replacement is followed by one that ends it")
+    @Test("A start that is interrupted at any point of a replacement is completed by the next")
     func interrupted() async throws {
         let scratch = try await filled()
         let ready = scratch.location.directory + "/defaults.db.renewed"
@@ -297,7 +297,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: ready))
     }
 
-    @Test("Where the whole directory is gone, what is pending in the journal is not")
+    @Test("If the whole directory is gone, the pending changes in the journal are not")
     func directoryGone() throws {
         let scratch = try Scratch()
         let before = try scratch.process { try $0.set(["key": [1]]).generation }
@@ -320,7 +320,7 @@ import Testing
     }
 
     @Test(
-        "A damaged database on a full disk is left as it is, with a sentence",
+        "A damaged database on a full disk is left as it is, with an error",
         .enabled(if: SmallFileSystem.isAvailable, "a file system cannot be mounted here"))
     func fullDisk() async throws {
         let small = try SmallFileSystem()

@@ -33,7 +33,7 @@ final class Scratch {
     /// The machine that a test takes place on unless it says otherwise.
     static let machine = Machine(id: .localhost) { "localhost" }
 
-    /// Opens the database, as in another boot of the machine, or on another one, where that is given.
+    /// Opens the database, as in another boot of the machine, or on another one, if one is given.
     func open(
         boot: UniqueID = Scratch.boot, on machine: Machine = Scratch.machine, damage: String? = nil
     ) throws -> Database {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A journal of two segments of which one has a header that is not to be trusted.
+/// A journal with two segments, one of which has a header that cannot be trusted.
 @Suite struct SegmentHeaderTests {
     private let scratch: Scratch
     /// The two segments, the older first.
@@ -44,7 +44,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: "\(segments[1]).1.aside") == bytes)
     }
 
-    @Test("A segment of another database beside ours is no damage to ours")
+    @Test("A segment of another database beside ours does not count as damage")
     func foreign() throws {
         let other = try Scratch()
         try other.process { try $0.set(["other": [1]]) }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "A header whose numbers make no sense is damaged, not a trap",
+        "A header with invalid numbers is damage, and does not trap",
         arguments: [(UInt64.max, 1), (1 << 61 + 1, 1), (5, 6)] as [(UInt64, UInt64)])
     func numbers(sequence: UInt64, firstNeeded: UInt64) throws {
         let (header, rest) = try header(of: segments[1])
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "A header that claims the largest generation leads to nothing that the next start calls damaged",
+        "A header with the largest generation does not make the next start find damage",
         arguments: [0, 1, 1000, 1 << 20] as [UInt64])
     func largestGeneration(below distance: UInt64) async throws {
         let (header, rest) = try header(of: segments[1])

@@ -23,7 +23,7 @@ import Testing
         database.finishFlush(batch, .success(()))
     }
 
-    @Test func `A snapshot shows what was there, whatever is changed, flushed and removed later`()
+    @Test func `A snapshot shows its contents, whatever is changed, flushed and removed later`()
         async throws
     {
         let scratch = try Scratch()
@@ -72,7 +72,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: log))
     }
 
-    @Test func `How many keys have changed is told without reading them`() async throws {
+    @Test func `The number of changed keys is known without reading them`() async throws {
         let scratch = try Scratch()
         let database = try scratch.open()
         let writer = try database.makeWriter()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// What bears the names of the store's files and is no file.
+/// Links, pipes and directories with the names of the store's files.
 @Suite struct StrangeFileTests {
     /// A place with a closed database that has one key on disk.
     private func makeScratch() async throws -> Scratch {
@@ -42,7 +42,7 @@ import Testing
         #expect(error?.code == .cannotOpen)
     }
 
-    /// What may stand in the place of a file.
+    /// What can be in place of a file.
     enum Kind: CaseIterable {
         case pipe, directory, danglingLink, linkToVictim, hardLinkOfVictim
     }
@@ -55,7 +55,7 @@ import Testing
     ]
 
     @Test(
-        "A pipe, a directory or a link in place of a file keeps nobody waiting, and nothing from starting",
+        "A pipe, directory or link in place of a file makes nobody wait, and prevents no start",
         arguments: names, Kind.allCases)
     func setAside(_ name: String, _ kind: Kind) async throws {
         let (scratch, victim) = try await makeScratchAndVictim()
@@ -90,7 +90,7 @@ import Testing
         last.close()
     }
 
-    @Test("A link in place of the store to a file of another kind is refused, and that file kept")
+    @Test("A link in place of the store to another kind of file is refused, and that file stays")
     func linkToForeignFile() async throws {
         let text = String(repeating: "mine\n", count: 2000)
         let (scratch, victim) = try await makeScratchAndVictim(text)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "A directory or a pipe in place of the store or its log is refused, with advice that helps",
+        "A directory or pipe in place of the store or its log is refused, with useful advice",
         arguments: ["", "-wal"], [S_IFDIR, S_IFIFO])
     func noFile(suffix: String, kind: mode_t) async throws {
         let scratch = try await makeScratch()
@@ -128,7 +128,7 @@ import Testing
         next.close()
     }
 
-    @Test("A link of the write-ahead log's name is not followed")
+    @Test("A link with the write-ahead log's name is not followed")
     func linkedLog() async throws {
         let (scratch, victim) = try await makeScratchAndVictim()
         try #require(symlink(victim, "\(scratch.store)-wal") == 0)

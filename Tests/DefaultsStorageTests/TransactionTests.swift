@@ -22,7 +22,7 @@ import Testing
         ).generation
     }
 
-    @Test("A token is remembered pending, flushed, over a restart and over a crash")
+    @Test("A token is remembered while pending, flushed, after a restart and after a crash")
     func tokens() async throws {
         var database = try scratch.open()
         let first = try commit(database, "a", token: "first")
@@ -41,7 +41,7 @@ import Testing
         #expect(try database.outcome(of: Token("second"), in: domain) == second)
     }
 
-    @Test("The token of what was no change is remembered over a crash, and costs no generation")
+    @Test("The token of a transaction without a change survives a crash, and costs no generation")
     func tokenOfNoChange() async throws {
         let given = try scratch.process { database in
             try database.set(["a": [1]])
@@ -57,7 +57,7 @@ import Testing
         #expect(!database.needsFlush)
     }
 
-    @Test("A token outlives the rewriting of the journal")
+    @Test("A token survives the rewriting of the journal")
     func tokenInRewrittenJournal() throws {
         try scratch.process { database in
             _ = try commit(database, "a", token: "early")
@@ -67,13 +67,13 @@ import Testing
         #expect(try scratch.open().outcome(of: Token("early"), in: domain)?.rawValue == 2)
     }
 
-    /// What happens again and again while a domain gets tokens.
+    /// What happens repeatedly while a domain gets tokens.
     enum TokenWay: CaseIterable {
         case oneFlush, manyFlushes, failedFlushes, unseenFlushes, crashes, rewrittenJournals
     }
 
     @Test(
-        "Of a domain's tokens the newest are remembered, and no more, on every way to the disk",
+        "Only the newest tokens of a domain are remembered, however they reach the disk",
         arguments: TokenWay.allCases)
     func bound(way: TokenWay) async throws {
         var database = try scratch.open()
@@ -124,7 +124,7 @@ import Testing
         database = try scratch.open()
     }
 
-    @Test("Expectations of keys and of the domain hold by generation, pending and flushed")
+    @Test("Expectations of keys and of the domain compare generations, pending and flushed")
     func expectations() async throws {
         let database = try scratch.open()
         let first = try database.set(["a": [1]]).generation
@@ -153,7 +153,7 @@ import Testing
         #expect(try !holds("", other.rawValue))
     }
 
-    @Test("After a power cut a domain may have changed after every number before, but its own last")
+    @Test("After a power cut a domain may have changed after every number except its own last")
     func expectationsAfterPowerCut() async throws {
         let database = try scratch.open()
         let durable = try database.set(["a": [1]]).generation

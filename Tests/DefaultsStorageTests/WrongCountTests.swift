@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultsStorage
 
-/// A database that counts other keys than it has, as somebody's own SQL may leave it.
+/// A database with wrong counts of keys, as SQL by somebody else may leave it.
 @Suite struct WrongCountTests {
     private let domain = try? Domain("org.example.App", on: .localhost)
 
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Keys that are counted and not there, or there and not counted, are damage, and no trap",
+        "Keys that are counted and missing, or there and not counted, are damage, not a trap",
         arguments: ["DELETE FROM entries", "UPDATE domains SET key_count = 0"])
     func told(_ sql: String) async throws {
         let domain = try #require(domain)
@@ -32,12 +32,12 @@ import Testing
         let again = try scratch.open()
         #expect(try again.countedKeys(of: domain).count == (sql.hasPrefix("DELETE") ? 0 : 2))
         #expect(
-            (again.lastRescue?.report.contains("are lost besides") == true)
+            (again.lastRescue?.report.contains("with unknown names are lost") == true)
                 == sql.hasPrefix("DELETE"))
     }
 
     @Test(
-        "A count that no database has is no trap, in a check and in a rescue",
+        "An impossible count does not trap, in a check or in a rescue",
         arguments: [Int64.min, -1, .max])
     func extreme(_ count: Int64) async throws {
         let scratch = try await damaged(

@@ -8,7 +8,7 @@ import Testing
     ///
     /// The counts stand around every boundary of the algorithm.
     @Test(
-        "The hash is that of the reference implementation",
+        "The hash equals that of the reference implementation",
         arguments: [
             (0, 0xef46_db37_51d8_e999, 0xac75_fda2_929b_17ef),
             (1, 0x8a41_2781_1b21_e730, 0x211a_e132_47ce_135f),

@@ -10,7 +10,7 @@ import Testing
 
     private static let verbs = commands.filter { Defaultsctl.macVerb($0.commandName) != nil }
 
-    @Test("The commands whose first word is a domain, and no others, take the words of macOS")
+    @Test("Exactly the commands whose first word is a domain have the macOS grammar")
     func domains() throws {
         #expect(try Self.outline.get().verbs.count > 20)
         for command in Self.commands {
@@ -51,7 +51,7 @@ import Testing
         #expect(known == Set(declared).union(["--generate-completion-script"]))
     }
 
-    @Test("A verb that takes a host alone can do without a domain", arguments: verbs)
+    @Test("A verb with only a host can do without a domain", arguments: verbs)
     func hostAlone(command: CommandOutline) throws {
         let verb = try #require(Defaultsctl.macVerb(command.commandName))
         guard verb.takesHostAlone else { return }
@@ -59,7 +59,7 @@ import Testing
         #expect(!verb.takesDomain || command.positions.first?.isOptional == true)
     }
 
-    @Test("macOS's spellings of a verb are that verb")
+    @Test("The macOS spellings of a verb mean that verb")
     func spellings() {
         #expect(Defaultsctl.macVerb("READ") == Read.self)
         #expect(Defaultsctl.macVerb("remove") == Delete.self)

@@ -13,7 +13,7 @@ struct Account: Codable, Hashable {
 }
 
 struct FormatTests {
-    @Test func `a value is what its archive was made of`() throws {
+    @Test func `a value is the one that its archive was made of`() throws {
         let archive = try KeyedArchiveEncoder().encode(Account(username: "ada", isAdmin: true))
         let account = try KeyedArchiveDecoder().decode(Account.self, from: archive)
         #expect(account == Account(username: "ada", isAdmin: true))
@@ -50,7 +50,7 @@ struct FormatTests {
 
     private func use(_ archive: KeyedArchive) {}
 
-    @Test func `a list has what was written`() throws {
+    @Test func `a list has the values that were written`() throws {
         var writer = PropertyListWriter()
         let name = writer.add(string: "ada")
         let lives = writer.add(integer: 3)

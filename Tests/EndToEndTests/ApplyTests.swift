@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `defaultsctl apply`, and what the other verbs have for scripts.
+/// `defaultsctl apply`, and the options of other verbs for scripts.
 @Suite struct ApplyTests {
     private let desktop: Desktop
 
@@ -66,7 +66,7 @@ import Testing
                 + "\"two\":\"\u{2028}\u{85}\"}\n")
     }
 
-    @Test func `Very many lines and very many words are read in their time`() throws {
+    @Test func `Very many lines and very many words are read in reasonable time`() throws {
         let lines = (0..<20_000).map { "write a.b key\($0) -int \($0)\n" }.joined()
         #expect(try apply(lines).requireOutput() == "")
         let words = (0..<20_000).map { "\($0)" }
@@ -76,7 +76,7 @@ import Testing
         #expect(try json("a.c", "list").split(separator: ",").count == 20_000)
     }
 
-    @Test func `A file is applied, and waits for the disk where that is asked for`() throws {
+    @Test func `A file is applied, and waits for the disk on request`() throws {
         let file = desktop.directory.path + "/changes"
         try #"{"domain":"org.example.Game","key":"Level","value":1}"#.write(
             toFile: file, atomically: true, encoding: .utf8)
@@ -115,7 +115,7 @@ import Testing
             "line 3: An earlier line expects another generation of 'k'"
         ),
     ])
-    func `Of a document with a mistake nothing is done`(line: String, sentence: String) throws {
+    func `A document with a mistake changes nothing`(line: String, sentence: String) throws {
         let result = apply("write org.example.Game Level -int 1\n\(line)\n")
         #expect(result.status == 1)
         #expect(result.error.hasPrefix("defaultsctl: standard input, "), "\(result.error)")
@@ -124,7 +124,7 @@ import Testing
         #expect(desktop.tool("read", "org.example.Game").status == 1)
     }
 
-    @Test func `Where a generation does not hold none of the domain's changes is made`() throws {
+    @Test func `If a generation does not match, none of the domain's changes is made`() throws {
         _ = try desktop.tool("write", "org.example.Game", "Level", "-int", "1").requireOutput()
         let refused = apply(
             """
@@ -146,7 +146,7 @@ import Testing
 
     @Test
     func
-        `Where a later domain is refused nothing of an earlier one is changed, and the line is told`()
+        `If a later domain is refused, no earlier one is changed, and the line is reported`()
         throws
     {
         _ = try desktop.tool("write", "c.d", "there", "-int", "1").requireOutput()
@@ -168,7 +168,8 @@ import Testing
         }
     }
 
-    @Test func `What was made before a domain that fails all the same is undone, and told`() throws
+    @Test
+    func `If one domain fails after all, earlier changes are undone, and this is reported`() throws
     {
         _ = try desktop.tool("write", "a.b", "{ old = 1; kept = 2; }").requireOutput()
         // The names of a domain's keys have 16 MiB at most, which no check before the change looks at.
@@ -212,7 +213,7 @@ import Testing
         #expect(try desktop.tool("read", "--generation", "a.b", "K").requireOutput() == "0\n")
     }
 
-    @Test func `Edits of one value by many at once are all made`() throws {
+    @Test func `Many simultaneous edits of one value are all made`() throws {
         let writers = try (0..<8).map { number in
             try desktop.start(
                 Desktop.programs + "/defaultsctl", "write", "org.example.Game", "List",
@@ -257,7 +258,7 @@ import Testing
         (["read", "com.other.Thing"], "Domain com.other.Thing does not exist\n", 1),
         (["read", "--jsno", "a.b"], "Did you mean '--json'?", 64),
     ])
-    func `A mistyped name is told with what it was meant to be`(
+    func `A mistyped name gets a suggestion`(
         words: [String], sentence: String, status: Int32
     ) throws {
         _ = try desktop.tool("write", "org.example.Game", "Level", "-int", "1").requireOutput()

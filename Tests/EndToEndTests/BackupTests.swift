@@ -27,7 +27,7 @@ import Testing
         #expect(try desktop.backupNames() == [name])
     }
 
-    @Test func `Programs are told of backups in JSON, and an empty name is none`() throws {
+    @Test func `Programs get backups in JSON, and an empty name is invalid`() throws {
         func members(_ words: String...) throws -> [String: Any] {
             let output = try desktop.tool(["backup"] + words).requireOutput()
             let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
@@ -50,7 +50,8 @@ import Testing
         #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
     }
 
-    @Test func `A backup that is a day old or of tomorrow is followed by another; seven are kept`()
+    @Test
+    func `A backup that is a day old or from tomorrow is followed by another; seven are kept`()
         throws
     {
         desktop.tool("write", "org.example.App", "Key", "-int", "0")
@@ -68,7 +69,7 @@ import Testing
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         desktop.tool("sync")
         try wait { try desktop.backupNames("daily").contains { $0.hasSuffix("-3-daily") } }
-        // The reply comes after the work that was asked for before.
+        // The reply comes after the work that was requested before.
         let manual = try desktop.tool("backup", "now").requireOutput()
         let names = try desktop.backupNames("daily")
         #expect(names.count == 7)
@@ -122,7 +123,7 @@ import Testing
         #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])
     }
 
-    @Test func `list, status and the statistics tell of them, the newest first`() throws {
+    @Test func `list, status and the statistics show the backups, the newest first`() throws {
         #expect(desktop.tool("backup", "list").output == "")
         #expect(try desktop.tool("status").requireOutput().contains(/backups +none\n/))
         for number in 1...2 {
@@ -147,7 +148,7 @@ import Testing
     @Test(arguments: [
         ["restore", "latest"], ["restore", "2024"], ["restore", ""], ["restore", "..defaults"],
     ])
-    func `A backup that is not there is refused with one sentence`(arguments: [String]) {
+    func `A missing backup is refused with one sentence`(arguments: [String]) {
         let answer = desktop.tool(["backup"] + arguments)
         #expect(answer.status == 1)
         #expect(answer.error.hasPrefix("defaultsctl: There is no backup "))
@@ -175,7 +176,7 @@ import Testing
     }
 
     @Test
-    func `Restorations that change nothing do not displace the copy that undoes the first one`()
+    func `Restorations that change nothing do not replace the backup that undoes the first one`()
         throws
     {
         desktop.tool("write", "org.example.App", "Key", "-string", "old")
@@ -196,7 +197,7 @@ import Testing
         #expect(desktop.tool("read", "org.example.App", "Key").output == "precious\n")
     }
 
-    @Test func `A domain that neither the backup nor the database has is not restored in silence`()
+    @Test func `Restoring a domain that neither the backup nor the database has is reported`()
         throws
     {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
@@ -211,7 +212,7 @@ import Testing
         }
         #expect(desktop.tool("read", "org.example.App", "Key").output == "2\n")
         #expect(try desktop.backupNames("undo") == [])
-        // The backup has this one for a host alone, and the database has it no more.
+        // The backup has this one only for a host, and the database no longer has it.
         desktop.tool("delete-all", "org.example.Far")
         let restored = desktop.tool("backup", "restore", "latest", "--domain", "org.example.Far")
         #expect(restored.output.contains(": 1 key set, 0 removed"), "\(restored)")
@@ -263,7 +264,7 @@ import Testing
         #expect(refused.status == 1 && refused.error.contains("Invalid domain 'no domain'"))
     }
 
-    @Test func `The file of a backup is restored wherever it is, and other files are refused`()
+    @Test func `The file of a backup is restored from any place, and other files are refused`()
         throws
     {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
@@ -287,7 +288,7 @@ import Testing
             let refused = desktop.tool("backup", "restore", path)
             #expect(refused.status == 1 && refused.error.contains(sentence), "\(refused)")
         }
-        // The service itself waits for no pipe.
+        // The service itself does not wait for a pipe.
         let waiting = desktop.gdbus(
             "org.defaultsd.Maintenance1.Restore", "", desktop.directory.path + "/pipe.db", "[]",
             "false")
@@ -329,7 +330,7 @@ import Testing
         desktop.gdbus("org.defaultsd.Maintenance1.Restore", name, path, "[]", "false")
     }
 
-    @Test func `Programs get dates as ISO 8601 has them`() throws {
+    @Test func `Programs get dates in ISO 8601`() throws {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         desktop.tool("backup", "now")
         let date = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/
@@ -339,7 +340,7 @@ import Testing
         #expect(status.contains(/"newestBackup":"\d{4}-\d\d-\d\dT/), "\(status)")
     }
 
-    @Test func `A name may be cut short where it stays clear`() throws {
+    @Test func `A name may be shortened if it stays unique`() throws {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         let name = try desktop.tool("backup", "now").requireOutput()
         desktop.tool("write", "org.example.App", "Key", "-int", "2")
@@ -352,7 +353,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A caller in a sandbox can do nothing with them`() throws {
+    func `A caller in a sandbox cannot use backups`() throws {
         for (method, arguments) in [("ListBackups", []), ("BackUp", []), ("RestoreBackup", ["x"])] {
             let method = "org.defaultsd.Maintenance1.\(method)"
             let denied =
@@ -363,7 +364,7 @@ import Testing
         }
     }
 
-    @Test func `A backup that was cut off by SIGKILL is none, and the next is made all the same`()
+    @Test func `A backup that was interrupted by SIGKILL does not count, and the next one is made`()
         throws
     {
         for method in ["rename", "fdatasync,fsync", "pwrite64"] {
@@ -393,7 +394,7 @@ import Testing
         }
     }
 
-    @Test func `SIGTERM during a backup gives it up, and the end is in order`() throws {
+    @Test func `SIGTERM during a backup cancels it, and the daemon ends in order`() throws {
         let daemon = try desktop.startDaemon()
         _ = try desktop.python(
             """
@@ -420,7 +421,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `A disk that a backup would fill is left alone, which is told once, and takes changes`()
+    func `A backup that would fill the disk is not made, with one notice, and changes go on`()
         throws
     {
         let disk = desktop.directory.path + "/config"
@@ -442,7 +443,7 @@ import Testing
         #expect(log.split(separator: "\n").filter { $0.contains("No backup") }.count == 1, "\(log)")
     }
 
-    @Test func `A damaged value is told, makes no backup, and is taken from one that there is`()
+    @Test func `A damaged value is reported, prevents a backup, and comes from an existing one`()
         throws
     {
         for key in ["Bad", "Good"] {
@@ -465,7 +466,7 @@ import Testing
         #expect(refused.error.contains("1 stored values are damaged: 'Bad' in org.example.App."))
         #expect(!refused.error.contains("in the backup"))
         #expect(try desktop.backupNames("manual") == [good])
-        // Then the store is made anew, and backups are made again.
+        // Then the store is rebuilt, and backups are made again.
         try wait { desktop.tool("backup", "now").status == 0 }
         #expect(desktop.tool("read", "org.example.App", "Bad").output == "in the backup\n")
         #expect(desktop.tool("read", "org.example.App", "Good").output == "of now\n")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a hostile or careless caller sends: each is refused by name, and costs nobody anything.
+/// Input of a hostile or careless caller: each is refused by name, and affects no other caller.
 @Suite(.serialized) struct BadInputTests {
     let desktop: Desktop
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["", String(repeating: "k", count: 1025)])
-    func `A key that is empty or over-long is InvalidKey`(key: String) {
+    func `A key that is empty or too long is InvalidKey`(key: String) {
         for method in ["Get", "Remove", "GetValue"] {
             #expect(
                 desktop.call(method, "org.example.App", key).errorName == Self.own("InvalidKey"))
@@ -40,7 +40,7 @@ import Testing
         ("dumps({**contents, '$top': {'root': UID(99)}})", "a reference out of range"),
         ("dumps({'a': 1})", "a property list that is no archive"),
     ])
-    func `Bytes that are no keyed archive are InvalidArchive with the offset`(
+    func `Bytes that are not a keyed archive are InvalidArchive with the offset`(
         bytes: String, what: String
     ) throws {
         let answer = try desktop.python(
@@ -59,7 +59,7 @@ import Testing
         #expect(desktop.call("ListDomains").output == "(@as [],)\n")
     }
 
-    @Test func `A value over the limit is TooLarge, also far over it, and nothing changes`() throws
+    @Test func `A value over the limit is TooLarge, even far over it, and nothing changes`() throws
     {
         let answer = try desktop.python(
             """
@@ -83,7 +83,7 @@ import Testing
         #expect(lines.last == "[]")
     }
 
-    @Test func `A value of very many pieces is TooLarge, and leaves the memory as it was`() throws {
+    @Test func `A value with very many parts is TooLarge, and uses no memory afterwards`() throws {
         let before = try desktop.residentKilobytes()
         let output = try desktop.python(
             """
@@ -129,13 +129,13 @@ import Testing
         ("<handle 0>", "descriptor"), ("<{1: <true>}>", "keys"),
         ("<{'$class': <'A'>, '$mystery': <1>}>", "begins with $"), ("<{'$ref': <1>}>", "$ref"),
     ])
-    func `A value that spells no archive is InvalidArgs`(value: String, fact: String) {
+    func `A value that represents no archive is InvalidArgs`(value: String, fact: String) {
         let answer = desktop.call("SetValue", "org.example.App", "Key", value)
         #expect(answer.errorName == "org.freedesktop.DBus.Error.InvalidArgs")
         #expect(answer.error.contains(fact))
     }
 
-    @Test func `Reading what is not there is NotFound that names it`() {
+    @Test func `Reading a missing key is NotFound with its name`() {
         for method in ["Get", "GetValue"] {
             let answer = desktop.call(method, "org.example.App", "Colour")
             #expect(answer.errorName == Self.own("NotFound"))

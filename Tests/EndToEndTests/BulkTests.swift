@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whole domains and what changed in them, and how much of it one reply brings.
+/// Whole domains and their changes, and how much of it one reply contains.
 @Suite(.serialized) struct BulkTests {
     let desktop: Desktop
 
@@ -61,7 +61,8 @@ import Testing
         #expect(output == "2 ({}, 3) ({}, 3)\n")
     }
 
-    @Test func `Where a reply would pass 32 MiB, TooLarge says what to call instead`() throws {
+    @Test
+    func `If a reply would be larger than 32 MiB, TooLarge says what to call instead`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)
@@ -103,7 +104,7 @@ import Testing
         #expect(output == "seen\n")
     }
 
-    @Test func `GetAllValues names what D-Bus cannot carry, and gives the rest`() throws {
+    @Test func `GetAllValues names what D-Bus cannot carry, and returns the rest`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)
@@ -133,7 +134,8 @@ import Testing
                 """)
     }
 
-    @Test func `Calls that name very much are TooLarge before they are looked into`() throws {
+    @Test
+    func `Calls with very many names are TooLarge before their contents are checked`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)
@@ -167,7 +169,7 @@ import Testing
                 "$top": {"root": UID(len(objects) - 1)}, "$objects": objects})
         """
 
-    @Test func `GetAllValues does only so much of what comes to nothing`() throws {
+    @Test func `GetAllValues limits its work on values that it leaves out`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)
@@ -185,7 +187,7 @@ import Testing
         #expect(output == "seen\n")
     }
 
-    @Test func `The names of what GetAllValues cannot show count for its reply`() throws {
+    @Test func `The names of values that GetAllValues cannot show count for its reply`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)
@@ -207,7 +209,7 @@ import Testing
         #expect(output == "1 10000\n")
     }
 
-    @Test func `What changed is told over restart and crash; after a lost journal it is all`()
+    @Test func `Changes are known after a restart or a crash, but not after a lost journal`()
         throws
     {
         desktop.call("SetValue", "org.example.App", "a", "<1>")
@@ -250,7 +252,7 @@ import Testing
         #expect(try changes(since: "\(landing)") == "[] [] [] True")
     }
 
-    @Test func `A restored backup makes what came after it incomplete`() throws {
+    @Test func `A restored backup makes later changes incomplete`() throws {
         desktop.call("SetValue", "org.example.App", "a", "<1>")
         desktop.call("Synchronize")
         try desktop.stopDaemon()
@@ -265,7 +267,7 @@ import Testing
         #expect(answer.contains("'a': [") && !answer.contains("'b'"))
     }
 
-    @Test func `A removed domain is told key by key, a very large one as incomplete`() throws {
+    @Test func `A removed domain is reported key by key, a very large one as incomplete`() throws {
         let output = try desktop.python(
             """
             \(BulkTests.python)

@@ -62,7 +62,7 @@ import Testing
         #expect(words.contains("another user") && !words.contains("sandbox"), "\(words)")
     }
 
-    @Test func `A caller that does not say who it is is refused in every call`() throws {
+    @Test func `A caller of unknown identity is refused in every call`() throws {
         let desktop = try Desktop(busIsOpenToAll: true)
         let methods = try methods(of: desktop)
         let output = try desktop.run(
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A sandbox with the host's root and other mounts is one`() throws {
+    func `A program with the host's root and other mounts is in a sandbox`() throws {
         let desktop = try Desktop()
         #expect(answers(desktop, in: []) == [nil, nil, nil, nil])
         #expect(

@@ -20,7 +20,7 @@ import Testing
         return path
     }
 
-    @Test func `Each verb says whether it has changed anything`() throws {
+    @Test func `Each verb reports whether it has changed anything`() throws {
         let list = try file(#"{"a": 1, "b": [1, 2]}"#, "list.json")
         let lines = try file("write a.b k -int 1\nwrite c.d k -int 2\n", "lines")
         /// Runs a line until nothing is left to change.
@@ -72,7 +72,7 @@ import Testing
         #expect(try desktop.property("PendingChanges") == "<uint32 0>")
     }
 
-    @Test func `A part that is removed already is unchanged, as a key is`() throws {
+    @Test func `A part that is already removed is unchanged, as a key is`() throws {
         desktop.tool("write", Self.app, "o", "--json", #"{"$class":"Account","username":"ada"}"#)
         desktop.tool("write", Self.app, "list", "-array", "a", "b")
         for (key, path) in [("o", "username"), ("list", "[1]")] {
@@ -99,7 +99,7 @@ import Testing
         #expect(desktop.tool("locked", "org.example.None").status == 0)
     }
 
-    @Test func `A reset says whether it has changed anything`() throws {
+    @Test func `A reset reports whether it has changed anything`() throws {
         desktop.tool("write", Self.app, "Free", "-int", "1")
         let reset = ["factory-reset", "--yes", "--changed", "--wait"]
         #expect(desktop.tool(reset).output == "changed\n")
@@ -107,7 +107,7 @@ import Testing
         #expect(desktop.tool(reset + ["--json"]).status == 64)
     }
 
-    @Test func `What is locked is skipped where that is asked for, and told`() throws {
+    @Test func `Locked keys are skipped on request, and reported`() throws {
         for key in ["Locked", "Free", "Other"] {
             desktop.tool("write", Self.app, key, "-int", "1")
         }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test
-    func `What is left beside a locked key is removed, also if one change cannot name it all`()
+    func `All keys beside a locked one are removed, even if one change cannot name them all`()
         throws
     {
         _ = try desktop.python(
@@ -195,7 +195,7 @@ import Testing
         #expect(bad.status == 1 && bad.error.contains("byte 0"), "\(bad)")
     }
 
-    @Test func `Everything of the user's is removed by a reset, and comes back`() throws {
+    @Test func `A reset removes all of the user's values, and they can be restored`() throws {
         desktop.tool("write", Self.app, "Free", "-int", "1")
         desktop.tool("write", Self.app, "Locked", "-int", "1")
         desktop.tool("-currentHost", "write", Self.app, "Here", "-int", "1")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Changes that applications are told of, across processes.
+/// Changes that applications learn of, across processes.
 @Suite(.serialized) struct ClientChangesTests {
     let desktop: Desktop
     private static let app = "org.example.App"
@@ -12,8 +12,8 @@ import Testing
         try ClientProcess(talkingOf: Self.app, in: desktop).whenCurrent()
     }
 
-    @Test func `A change is told with both values and whose it is, and one's own only once`() throws
-    {
+    @Test
+    func `A change is reported with both values and its origin, and one's own only once`() throws {
         let (one, other) = (try client(), try client())
         try one.ask("watch Key")
         try one.ask("set Key 1")
@@ -21,20 +21,20 @@ import Testing
         try one.ask("flush")
         try other.ask("set Key 2")
         #expect(try one.event() == "change 1 2 foreign")
-        // What was sent and acknowledged meanwhile has told nothing more.
+        // Other changes that were sent and acknowledged meanwhile have been reported to nobody.
         try one.ask("set Key 3")
         #expect(try one.event() == "change 2 3 own")
         try one.ask("flush")
         #expect(try other.ask("get Key") == "3")
         try other.ask("reset Key")
         #expect(try one.event() == "change 3 0 foreign")
-        // Of another key, nobody is told.
+        // A change of another key is reported to nobody.
         try other.ask("set Another 5")
         try other.ask("set Key 4")
         #expect(try one.event() == "change 0 4 foreign")
     }
 
-    @Test func `A change that leaves the value as it was is not told`() throws {
+    @Test func `A change that leaves the value as it was is not reported`() throws {
         let (one, other) = (try client(), try client())
         try one.ask("watch Key")
         // The default, as the user's own value and in other layers.
@@ -49,8 +49,8 @@ import Testing
         #expect(try one.event() == "change 0 1 own")
     }
 
-    @Test func `All changes of a domain are told, with the layer that the value comes from`() throws
-    {
+    @Test
+    func `All changes of a domain are reported, with the layer that the value comes from`() throws {
         let (one, other) = (try client(), try client())
         try one.ask("watch-all")
         try other.ask("set A 1")
@@ -69,7 +69,7 @@ import Testing
         #expect(try one.event() == "changed A domain foreign")
     }
 
-    @Test func `An observer that writes what it is told ends in no circle`() throws {
+    @Test func `An observer that writes the value that it received does not loop`() throws {
         let (one, other) = (try client(), try client())
         for client in [one, other] { try client.ask("watch-and-set Key Told") }
         for number in 1...20 {
@@ -79,13 +79,13 @@ import Testing
         }
         try one.ask("flush")
         try other.ask("flush")
-        // Each counts what it is told, and both have been told twenty times.
+        // Each counts its changes, and both have received twenty.
         let generation = try desktop.property("Generation")
         #expect(try one.ask("get Key") == "20")
         #expect(try desktop.property("Generation") == generation)
     }
 
-    @Test func `A consumer that is slow is given the newest value, with the one that it saw last`()
+    @Test func `A slow consumer gets the newest value, with the one that it saw last`()
         throws
     {
         let (one, other) = (try client(), try client())

@@ -18,12 +18,12 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    @Test func `Of a million reads of two processes that write in turn none is stale`() throws {
+    @Test func `Of a million reads by two processes that write in turn, none is stale`() throws {
         try expectFresh(FreshnessPair(rounds: 4000, reads: 250, in: desktop), checks: 1_000_000)
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
-    func `No read is stale while the daemon ends again and again`(signal: Int32) throws {
+    func `No read is stale while the daemon ends repeatedly`(signal: Int32) throws {
         let pair = try FreshnessPair(rounds: 300, reads: 200, in: desktop)
         var ends = 0
         while pair.isRunning {
@@ -53,11 +53,11 @@ import Testing
         #expect(daemons.count > 1)
     }
 
-    @Test func `No read is stale while the runtime directory goes again and again`() throws {
+    @Test func `No read is stale while the runtime directory disappears repeatedly`() throws {
         let pair = try FreshnessPair(rounds: 300, reads: 200, in: desktop)
         var losses = 0
         while pair.isRunning {
-            // When the page stands the daemon has made all that it makes anew.
+            // When the page is there, the daemon has made everything again.
             let moved = desktop.run(
                 "sh", "-c",
                 "cd \"$XDG_RUNTIME_DIR\" && ls defaultsd/*/counters && mv defaultsd ../lost-$0",
@@ -68,7 +68,7 @@ import Testing
         #expect(losses > 1)
     }
 
-    @Test func `No read is stale while the bus ends again and again`() throws {
+    @Test func `No read is stale while the bus ends repeatedly`() throws {
         let bus = try RestartableBus(in: desktop)
         let pair = try FreshnessPair(
             rounds: 1500, reads: 40, in: desktop, environment: bus.environment)
@@ -84,7 +84,7 @@ import Testing
         #expect(ends > 1)
     }
 
-    @Test func `A page that shows less than the truth is found out`() throws {
+    @Test func `A page with counters that are too low is detected`() throws {
         let pair = try FreshnessPair(rounds: 10_000, reads: 100, in: desktop)
         while pair.isRunning {
             // No service would make its counters fall, so somebody else does it here.

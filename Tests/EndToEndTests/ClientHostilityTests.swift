@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["watch Key", "get Key"])
-    func `The first read after a stop, with a hundred thousand signals unread, is the newest`(
+    func `The first read after a stop, with a hundred thousand unread signals, is the newest`(
         command: String
     ) throws {
         try desktop.setNumber(5, forKey: "Key", in: Self.app)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A signal that somebody else sends makes no read of a sandboxed program ask`() throws {
+    func `A forged signal causes no call by a sandboxed program`() throws {
         try desktop.setNumber(5, forKey: "Key", in: Self.app)
         let client = try ClientProcess(
             ["talk", Self.app], in: desktop, by: desktop.wholeSandbox())

@@ -10,7 +10,8 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    @Test func `Without a bus the app runs on what is registered, and is heard when the bus comes`()
+    @Test
+    func `Without a bus the app uses registered values, and its changes arrive when the bus does`()
         throws
     {
         let bus = try RestartableBus(in: desktop, isRunning: false)
@@ -34,7 +35,8 @@ import Testing
         #expect(try client.ask("get Key") == "7")
     }
 
-    @Test func `A program ends at once where there is no bus, and has lost what nobody could take`()
+    @Test
+    func `A program without a bus ends at once, and loses only changes that nobody could take`()
         throws
     {
         let bus = try RestartableBus(in: desktop, isRunning: false)
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A daemon that hangs keeps a read waiting once, and an end for a moment`() throws {
+    @Test func `A daemon that hangs delays one read, and an exit for a moment`() throws {
         let client = try ClientProcess(talkingOf: Self.app, in: desktop)
         let other = try ClientProcess(talkingOf: Self.app, in: desktop)
         try client.ask("set Key 1")
@@ -90,7 +92,7 @@ import Testing
         #expect(try other.ask("state") == "current")
     }
 
-    @Test func `A change whose answer was lost is made once`() throws {
+    @Test func `A change whose reply was lost is made once`() throws {
         let client = try ClientProcess(talkingOf: Self.app, in: desktop)
         try client.ask("set Key 1")
         try client.ask("flush")
@@ -113,7 +115,7 @@ import Testing
         try #require(UInt64(desktop.property("Generation").filter(\.isNumber).dropFirst(2)))
     }
 
-    @Test func `An increment whose answer was lost is made once`() throws {
+    @Test func `An increment whose reply was lost is made once`() throws {
         let client = try ClientProcess(talkingOf: Self.app, in: desktop)
         try client.tell("increment Count 400")
         var kills = 0
@@ -124,7 +126,7 @@ import Testing
         #expect(try desktop.number(forKey: "Count", in: Self.app) == 400)
     }
 
-    @Test func `An old answer to a change that was sent again hides no newer value of others`()
+    @Test func `A late reply to a change that was sent again hides no newer value of others`()
         throws
     {
         let one = try ClientProcess(talkingOf: Self.app, in: desktop)
@@ -139,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `A forked process is told so, reads defaults, and never waits`() throws {
+    @Test func `A forked process gets an error, reads defaults, and never waits`() throws {
         try desktop.setNumber(5, forKey: "Count", in: Self.app)
         let result = desktop.run(HangGuard.command + [ClientProcess.program, "fork", Self.app])
         #expect(
@@ -162,7 +164,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable))
-    func `A process in a sandbox follows what others change`() throws {
+    func `A process in a sandbox sees the changes of others`() throws {
         let client = try ClientProcess(
             ["talk", Self.app], in: desktop, by: desktop.wholeSandbox())
         #expect(try client.ask("get Key") == "0")

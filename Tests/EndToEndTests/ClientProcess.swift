@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A process that uses the client library, and does what it is told: see `ClientProgram`.
+/// A process that uses the client library and carries out commands: see `ClientProgram`.
 ///
 /// It is ended after five minutes, so that a test of one that hangs fails.
 final class ClientProcess {
@@ -69,7 +69,7 @@ final class ClientProcess {
         }
     }
 
-    /// The next thing that it tells of itself.
+    /// Its next report.
     func event() throws -> String {
         if !events.isEmpty { return events.removeFirst() }
         let line = try line()

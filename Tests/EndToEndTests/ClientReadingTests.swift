@@ -30,7 +30,8 @@ import Testing
         #expect(try one.ask("is-set Count") == "false")
     }
 
-    @Test func `What holds is the strongest layer's, from the administrator to what is registered`()
+    @Test
+    func `The strongest layer's value is effective, from the administrator to registered values`()
         throws
     {
         let client = try client()
@@ -71,7 +72,8 @@ import Testing
         try client.wait(for: "7", to: "get Key")
     }
 
-    @Test func `Arguments stand over the user's own, and under the administrator's`() throws {
+    @Test
+    func `Arguments have priority over the user's values, not the administrator's`() throws {
         try desktop.setNumber(1, forKey: "Key", in: Self.app)
         let client = try ClientProcess(["talk", Self.app, "-Key", "2"], in: desktop)
         #expect(try client.ask("get Key") == "2")
@@ -85,7 +87,7 @@ import Testing
         #expect(try client.ask("get Key") == "3")
     }
 
-    @Test func `A lock is told of when it comes and when it goes`() throws {
+    @Test func `A lock is reported when it is added and when it is removed`() throws {
         let client = try client()
         #expect(try client.ask("is-locked Key") == "false")
         try desktop.write(#"{"$locked": ["Ke*"]}"#, to: "\(Self.app).json", in: .managed)
@@ -113,7 +115,7 @@ import Testing
         #expect(try reader.answer() == "\(sum - 17 + 1_000_000)")
     }
 
-    @Test func `A large value is fetched when it is read, and not kept`() throws {
+    @Test func `A large value is fetched when it is read, and not cached`() throws {
         let (reader, writer) = (try client(), try client())
         let (values, length) = (24, 4_000_000)
         let idle = try #require(Int(writer.ask("own-kilobytes")))

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `What is refused goes back to what it was, and all else of its call is taken`()
+    @Test func `A refused key goes back to its value, and the rest of its call is accepted`()
         throws
     {
         let client = try client()
@@ -67,7 +67,7 @@ import Testing
         #expect(try client.ask("set-in B 9 managed") == "error notWritable")
     }
 
-    @Test func `A transaction is whole for those who read meanwhile, or nothing of it is`() throws {
+    @Test func `Other readers see a transaction completely, or not at all`() throws {
         let (writer, reader) = (try client(), try client())
         #expect(try reader.ask("get A") == "0")
         try writer.tell("commit-pairs A B 3000")
@@ -92,7 +92,7 @@ import Testing
         #expect(try one.ask("get Count") == "400")
     }
 
-    @Test func `What was synchronized is on disk`() throws {
+    @Test func `After synchronizing, the changes are on disk`() throws {
         let client = try client()
         try client.ask("set Key 5")
         try client.ask("synchronize")

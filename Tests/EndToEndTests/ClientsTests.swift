@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Callers nobody here wrote store and read through the running service.
+/// Programs of other projects store and read through the running service.
 @Suite(.serialized) struct ClientsTests {
     let desktop: Desktop
 
@@ -100,7 +100,7 @@ import Testing
                 == "(['org.example.App', 'org.example.Game@host'],)\n")
     }
 
-    @Test func `Each change is told once, and the same value not at all`() throws {
+    @Test func `Each change is reported once, and the same value not at all`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonArchive)
@@ -145,7 +145,7 @@ import Testing
             output == "({'$class': 'NSArray', 'NS.object.-1': {'$class': '$null'}}, 2)\n")
     }
 
-    @Test func `The same graph in other bytes is no change`() throws {
+    @Test func `The same graph in other bytes is not a change`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonArchive)

@@ -4,7 +4,9 @@ import Testing
 
 /// The command lines of macOS's `defaults`, run by a shell that finds `defaultsctl` by that name.
 @Suite(.serialized) struct CommandLineTests {
-    /// Of a table of lines, each is a line of fields between bars.
+    /// A table of lines.
+    ///
+    /// Each line is a row of fields between bars.
     private static func rows(_ table: String) -> [[String]] {
         table.split(separator: "\n").map { line in
             line.split(separator: "|", omittingEmptySubsequences: false).map {
@@ -27,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `A word that is no number is taken as macOS takes it, with a remark`() throws {
+    @Test func `A word that is not a number is treated as on macOS, with a remark`() throws {
         let shell = try Shell()
         for row in Self.rows(WrittenLines.taken) {
             let answer = shell.store(row)
@@ -68,7 +70,7 @@ import Testing
         ("remove", "usage: defaultsctl delete <domain> [<key>]"),
         ("find", "usage: defaultsctl find <word>"),
     ])
-    func `A wrong line is answered with the usage of its verb`(line: String, usage: String) throws {
+    func `A wrong line gets the usage of its verb`(line: String, usage: String) throws {
         let shell = try Shell()
         let answer = shell.run("defaults \(line)")
         let lines = answer.error.split(separator: "\n")
@@ -97,7 +99,7 @@ import Testing
         #expect(shell.run("defaults -currentHost read com.apple.menu k").output == "1\n")
     }
 
-    @Test func `What is there is shown as macOS shows it`() throws {
+    @Test func `Values are shown as macOS shows them`() throws {
         let shell = try Shell()
         for (before, line, output) in ShownLines.table {
             for line in before { shell.run("defaults \(line)") }
@@ -107,7 +109,8 @@ import Testing
         }
     }
 
-    @Test func `On a terminal nothing steers it, and each domain has a line`() throws {
+    @Test
+    func `Control characters have no effect on a terminal, and each domain has a line`() throws {
         let shell = try Shell()
         shell.run(#"defaults write com.example.a k -string "$(printf 'a\033[2Jb\tc')""#)
         shell.run("defaults write -g k -int 1; defaults -currentHost write com.example.b k -int 1")
@@ -197,7 +200,7 @@ private struct Shell {
             """)
     }
 
-    /// What ``store(_:)`` prints where all is as the row says.
+    /// What ``store(_:)`` prints if everything is as the row says.
     func expected(_ row: [String]) -> String {
         let json = row[3].replacing("@HOME@", with: desktop.directory.path)
         return "Type is \(row[2])\n\(json)\n"

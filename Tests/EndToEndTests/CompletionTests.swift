@@ -32,7 +32,7 @@ import Testing
             .map { String($0.prefix { $0 != "\t" }) }
     }
 
-    @Test func `Verbs, options, domains, keys and the flags of types come from what there is`()
+    @Test func `Verbs, options, domains, keys and flags of types are completed from what exists`()
         throws
     {
         #expect(try candidates("rea") == ["read", "read-type"])
@@ -56,12 +56,12 @@ import Testing
         #expect(try candidates("read", "--", "--js") == [])
     }
 
-    @Test func `Where the name of a file comes, the shell is told so`() {
+    @Test func `Where a file name comes, the shell is told to complete it`() {
         #expect(desktop.tool("complete", "--", "apply", "-f", "").status == 10)
         #expect(desktop.tool("complete", "--", "apply", "-").status == 0)
     }
 
-    @Test func `The name defaults completes, too`() throws {
+    @Test func `The name defaults is completed, too`() throws {
         let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
         let bash = try desktop.run(
             "bash", "-c", ". \(scripts)/defaultsctl.bash; complete -p defaults"
@@ -79,7 +79,8 @@ import Testing
         #expect(zsh == "_defaultsctl\n")
     }
 
-    @Test func `Without a service nothing is said, and no service of its own is run`() throws {
+    @Test
+    func `Without a service there are no candidates, and no private daemon is started`() throws {
         try desktop.stopDaemon()
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"
@@ -89,11 +90,11 @@ import Testing
         #expect(result.status == 0 && result.output == "" && result.error == "")
     }
 
-    /// A shell on a terminal, what has it load the script, and what it makes of what is typed.
+    /// A shell on a terminal that loads the script, and what it makes of typed text.
     struct Shell: CustomTestStringConvertible {
         let command: String
         let load: String
-        /// What is typed behind `defaultsctl`, and what stands there when the key was pressed.
+        /// The text typed after `defaultsctl`, and the line after the completion key.
         let lines: [(typed: String, completed: String)]
 
         var testDescription: String { "\(command), \(load)" }

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The service on the bus against the contract file, both read by programs nobody here wrote.
+/// The service on the bus and the contract file, both read by other programs.
 @Suite(.serialized) struct ContractTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
 
-    @Test func `What the service tells of itself is the contract's, argument by argument`() throws {
+    @Test func `The service's introspection equals the contract, argument by argument`() throws {
         let told = try members(of: desktop.introspect("/org/defaultsd/Defaults1"))
         let contract = try members(
             of: String(contentsOfFile: Desktop.contractFile, encoding: .utf8))

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         ["--unknown"], ["--database"], ["--database="], ["extra"],
     ])
-    func `A wrong command line is 64 with one sentence`(arguments: [String]) throws {
+    func `A wrong command line exits with 64 and one sentence`(arguments: [String]) throws {
         let answer = try Desktop().run([Desktop.programs + "/defaultsd"] + arguments)
         #expect(answer.status == 64)
         #expect(answer.error.split(separator: "\n").count == 1)
@@ -35,7 +35,7 @@ import Testing
                 atPath: desktop.directory.path + "/config/else where/defaults.db"))
     }
 
-    @Test func `It has two threads, and an idle one makes no system call`() throws {
+    @Test func `It has two threads, and makes no system call when idle`() throws {
         // Directories that nothing happens above, while other tests make theirs in the same place.
         let desktop = try Desktop(
             daemonOptions: "--managed /nowhere/m --recommended /nowhere/r --vendor /nowhere/v")
@@ -72,7 +72,7 @@ import Testing
         #expect(imports.output == "")
     }
 
-    @Test func `Four thousand damaged archives leave it on the bus`() throws {
+    @Test func `Four thousand damaged archives do not stop it`() throws {
         let desktop = try Desktop()
         let daemon = try desktop.daemonPID()
         let output = try desktop.python(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A database that is damaged while the daemon runs, and between two.
+/// A database that is damaged while the daemon runs, or between two daemons.
 @Suite struct DamageTests {
     private static let fill = """
         \(Desktop.pythonArchive)
@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.removeItem(atPath: desktop.backupsPath)
     }
 
-    @Test func `A value that is damaged comes from the backup, and status tells of it`() throws {
+    @Test func `A damaged value comes from the backup, and status reports it`() throws {
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()
         #expect(desktop.tool("backup", "now").status == 0)
@@ -41,7 +41,7 @@ import Testing
         #expect(try log(of: desktop).contains("is kept as "))
     }
 
-    @Test func `RemoveDomain of a domain whose rows are gone answers, and status tells of it`()
+    @Test func `RemoveDomain of a domain whose rows are gone answers, and status reports it`()
         throws
     {
         let desktop = try Desktop()
@@ -61,10 +61,10 @@ import Testing
         #expect(output == "[]\n")
         let status = desktop.tool("status").output
         #expect(status.contains("its count of org.example.App differs from what is there"))
-        #expect(status.contains("200 keys are lost besides"))
+        #expect(status.contains("200 keys with unknown names are lost."))
     }
 
-    @Test func `A value that is lost is told of by name, and everybody else goes on`() throws {
+    @Test func `A lost value is reported by name, and all other callers continue`() throws {
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()
         try removeBackups(of: desktop)
@@ -91,7 +91,7 @@ import Testing
         #expect(try log(of: desktop).components(separatedBy: "was rebuilt").count == 2, "told once")
     }
 
-    @Test func `SIGTERM while the store is made anew waits for the end of that`() throws {
+    @Test func `SIGTERM during the rebuilding of the store waits for its end`() throws {
         let desktop = try Desktop()
         let large = #"GLib.Variant("s", "x" * 4000000)"#
         let fill = """
@@ -129,7 +129,7 @@ import Testing
         #expect(output == "0 value 7  1\n")
     }
 
-    @Test func `A file that is no database is set aside, and nothing is silent about it`() throws {
+    @Test func `A file that is not a database is set aside, and this is reported`() throws {
         let desktop = try Desktop()
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
         try desktop.stopDaemon()

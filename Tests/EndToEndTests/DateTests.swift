@@ -50,8 +50,7 @@ import Testing
         #expect(try printed("read", Self.domain, "--json") == Self.plain + "\n")
     }
 
-    @Test func `What --iso-dates prints makes the same archives by write, import and apply`() throws
-    {
+    @Test func `Output of --iso-dates makes the same archives by write, import and apply`() throws {
         fill()
         let file = desktop.directory.path + "/dates.json"
         #expect(
@@ -86,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `What find prints makes the same date by write -date`() throws {
+    @Test func `A date printed by find makes the same date by write -date`() throws {
         desktop.tool("write", Self.domain, "day", "--json", #"{"$class":"NSDate","NS.time":0.1}"#)
         desktop.tool("write", Self.domain, "again", "-date", "2001-01-01T00:00:00.1Z")
         let read = try desktop.tool("read", Self.domain, "again", "--json").requireOutput()
@@ -98,7 +97,7 @@ import Testing
         ["inspect", "a.b", "k", "--xml"], ["export", "a.b", "-"],
         ["export", "a.b", "x", "--format", "binary"], ["explain", "a.b"],
     ])
-    func `Where no value is printed as JSON, --iso-dates is refused with a sentence`(
+    func `If no value is printed as JSON, --iso-dates is refused with a sentence`(
         words: [String]
     ) {
         let refused = desktop.tool(words + ["--iso-dates"])
@@ -107,7 +106,7 @@ import Testing
         #expect(refused.error.contains("--iso-dates is for"), "\(refused)")
     }
 
-    @Test func `A date that is none is refused with line and column, and an example`() throws {
+    @Test func `An invalid date is refused with line and column, and an example`() throws {
         let json = "{\n  \"day\": {\"$date\": \"29 Feb 2024\"}\n}"
         let file = try desktop.directory.write(json, to: "dates.json")
         for refused in [
@@ -121,7 +120,7 @@ import Testing
         #expect(desktop.tool("read", "a.b").status == 1)
     }
 
-    @Test func `A layer file in JSON takes dates in ISO 8601`() throws {
+    @Test func `A layer file in JSON may have dates in ISO 8601`() throws {
         let layer = #"{"day":{"$class":"NSDate","$date":"2024-02-29T12:00:01Z"}}"#
         let file = try desktop.directory.write(layer, to: "org.example.Dates.json")
         chmod(file, 0o644)

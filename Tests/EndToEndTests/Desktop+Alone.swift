@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Programs where there is no bus.
+/// Programs without a bus.
 extension Desktop {
     var environmentWithoutBus: [String: String] {
         var environment = environment

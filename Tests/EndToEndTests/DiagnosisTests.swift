@@ -19,7 +19,8 @@ import Testing
 // MARK: stats
 
 extension DiagnosisTests {
-    @Test func `stats tells the largest domains and values, and who writes most`() throws {
+    @Test
+    func `stats lists the largest domains and values, and the callers that write most`() throws {
         desktop.tool("write", "small.one", "key", "-int", "1")
         let text = String(repeating: "x", count: 5000)
         desktop.tool("write", "large.one", "long\nkey", "-string", text)
@@ -46,14 +47,14 @@ extension DiagnosisTests {
         #expect(desktop.tool("stats", "--limit", "0").status == 64)
     }
 
-    @Test func `stats of nothing is nothing, with and without a bus`() throws {
+    @Test func `stats without values is empty, with and without a bus`() throws {
         #expect(try desktop.tool("stats").requireOutput().contains(/keys +0\n/))
         try desktop.stopDaemon()
         #expect(try desktop.toolAlone("stats").requireOutput().contains(/keys +0\n/))
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `Who writes, and what is large, is not told to a sandbox`() throws {
+    func `A sandbox does not learn who writes, and what is large`() throws {
         for (method, argument) in [("FindWriter", "2"), ("MeasureDomain", "a.b")] {
             let arguments = method == "FindWriter" ? [argument] : [argument, "1"]
             let denied = try desktop.callFromSandbox(
@@ -64,7 +65,7 @@ extension DiagnosisTests {
         #expect(denied.errorName == "org.freedesktop.DBus.Error.AccessDenied")
     }
 
-    @Test func `Of a change before the last 1024 the writer is not known`() throws {
+    @Test func `The writer of a change before the last 1024 is unknown`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonArchive)
@@ -131,8 +132,7 @@ extension DiagnosisTests {
             atomically: true, encoding: .utf8)
     }
 
-    @Test func `A desktop on which all is well is well, before and after the first change`() throws
-    {
+    @Test func `A desktop without problems passes, before and after the first change`() throws {
         for _ in 1...2 {
             let states = try doctor()
             #expect(Set(states.values) == ["ok"], "\(states)")
@@ -144,7 +144,7 @@ extension DiagnosisTests {
         #expect(text.output.contains("\n         -> Install it"), "the tests' file is elsewhere")
     }
 
-    @Test func `Without a bus it looks at files, and opens no database`() throws {
+    @Test func `Without a bus doctor checks files, and opens no database`() throws {
         desktop.tool("write", "a.b", "key", "-int", "1")
         try desktop.stopDaemon()
         let missing = try doctor(["DBUS_SESSION_BUS_ADDRESS": nil])
@@ -157,7 +157,7 @@ extension DiagnosisTests {
         #expect(taken["lock"] == "ok" && taken["service"] == "ok", "\(taken)")
     }
 
-    @Test func `Permissions that are wrong are found`() throws {
+    @Test func `Wrong permissions are found`() throws {
         desktop.tool("write", "a.b", "key", "-int", "1")
         let folder = desktop.directory.path + "/config/defaultsd"
         chmod(folder + "/defaults.db", 0o644)
@@ -221,7 +221,7 @@ extension DiagnosisTests {
         #expect(try doctor()["unit file"] == "ok")
     }
 
-    @Test func `A service that refuses, is damaged or is another version is told of`() throws {
+    @Test func `A service that refuses, is damaged or has another version is reported`() throws {
         desktop.tool("write", "a.b", "key", "-int", "1")
         // While it runs it is found from another bus, too.
         try desktop.stopDaemon()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What was acknowledged is there: after SIGKILL, after SIGTERM, on disk after its time.
+/// Acknowledged changes survive: after SIGKILL, after SIGTERM, and on disk after their time.
 @Suite(.serialized) struct DurabilityTests {
     @Test func `After SIGKILL the next call starts a daemon that has everything`() throws {
         let desktop = try Desktop()
@@ -40,7 +40,7 @@ import Testing
             desktop.call("GetValue", "org.example.App", "Key").output == "(<'kept'>, uint64 2)\n")
     }
 
-    @Test func `Generations go on above the ceiling where the journal is gone`() throws {
+    @Test func `Generations continue above the ceiling if the journal is gone`() throws {
         let desktop = try Desktop()
         desktop.call("SetValue", "org.example.App", "Key", "<1>")
         desktop.call("Synchronize")
@@ -90,8 +90,7 @@ import Testing
         #expect(try desktop.daemonPID() == first)
     }
 
-    @Test func `Where the runtime directory is none the journal stands beside the database`() throws
-    {
+    @Test func `If there is no runtime directory, the journal is beside the database`() throws {
         let desktop = try Desktop()
         try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime")
         _ = try desktop.directory.write("", to: "runtime")
@@ -99,7 +98,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `Where the runtime directory is full the journal stands beside the database`() throws {
+    func `If the runtime directory is full, the journal is beside the database`() throws {
         let desktop = try Desktop()
         let path = desktop.directory.path + "/runtime"
         let mounted = desktop.run("mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "x", path)
@@ -119,7 +118,7 @@ import Testing
         #expect(log.contains("/config/defaultsd/journal meanwhile"))
     }
 
-    @Test func `Files are the user's alone, whatever the umask`() throws {
+    @Test func `Only the user can access the files, whatever the umask`() throws {
         let desktop = try Desktop()
         desktop.call("SetValue", "org.example.App", "Key", "<1>")
         let files = try desktop.run(
@@ -130,7 +129,7 @@ import Testing
         #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])
     }
 
-    @Test func `Values are in no log and no error message`() throws {
+    @Test func `No log line and no error message contains a value`() throws {
         let desktop = try Desktop(daemonOptions: "--verbose")
         let secret = "correct-horse-battery-staple"
         desktop.call("SetValue", "org.example.App", "Key", "<'\(secret)'>")

@@ -23,7 +23,7 @@ final class FullDiskTests {
         desktop.run("umount", "--lazy", disk)
     }
 
-    @Test func `SIGHUP tries at once where the next attempt is a minute away`() throws {
+    @Test func `SIGHUP retries at once even if the next attempt is a minute away`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Before", "<1>").status == 0)
         #expect(desktop.call("Synchronize").status == 0)
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
@@ -43,7 +43,7 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
-    @Test func `A change that is made while the disk refuses is NotDurable, and not StorageFailed`()
+    @Test func `A change made while the disk refuses is NotDurable, and not StorageFailed`()
         throws
     {
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
@@ -68,7 +68,7 @@ final class FullDiskTests {
         #expect(desktop.call("Synchronize").status == 0)
     }
 
-    @Test func `A damaged store that cannot be made anew is told of by StorageError`() throws {
+    @Test func `A damaged store that cannot be rebuilt is reported by StorageError`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
         try desktop.stopDaemon()
         try desktop.damage("Key")
@@ -82,7 +82,8 @@ final class FullDiskTests {
         #expect(try desktop.daemonPID() == daemon)
     }
 
-    @Test func `Without a bus a full disk refuses no reader and says where a change is kept`()
+    @Test
+    func `Without a bus a full disk refuses no reader, and the tool says where a change is kept`()
         throws
     {
         #expect(desktop.toolAlone("write", "org.example.App", "Key", "-string", "old").status == 0)

@@ -37,7 +37,7 @@ import Testing
             ask(bus, "GetId")
         """
 
-    @Test func `One that is asked for the name before it serves answers what came, then the next`()
+    @Test func `A daemon replaced before it serves answers its calls, then the next one serves`()
         throws
     {
         let output = try desktop.python(
@@ -59,7 +59,7 @@ import Testing
             output == "{'to the second': [2, 3, 4, 5], 'to the third': [6, 7, 8, 9]}\n")
     }
 
-    @Test func `One that dies before it serves is waited for no longer, and the next serves`()
+    @Test func `A daemon that dies before it serves is not waited for, and the next one serves`()
         throws
     {
         let output = try desktop.python(
@@ -117,7 +117,7 @@ import Testing
         #expect(output == "nothing lost\n")
     }
 
-    @Test func `However long the one before takes to end, nobody tries its lock meanwhile`()
+    @Test func `However long the previous one takes to end, nobody tries its lock meanwhile`()
         throws
     {
         let first = try desktop.startDaemon()

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A daemon that cannot serve ends no other.
+/// A daemon that cannot serve does not end another.
 @Suite(.serialized) struct HandOverRefusalTests {
     let desktop: Desktop
 
@@ -44,7 +44,7 @@ import Testing
     ]
 
     @Test(arguments: obstacles)
-    func `The one that serves goes on, and the other says what is in its way`(
+    func `The serving daemon continues, and the other reports its problem`(
         obstacle: Obstacle
     ) throws {
         let first = try desktop.startDaemon()

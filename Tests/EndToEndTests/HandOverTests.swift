@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// One daemon takes over from another while everybody goes on.
+/// One daemon takes over from another while all callers continue.
 @Suite(.serialized) struct HandOverTests {
     let desktop: Desktop
 
@@ -49,7 +49,7 @@ import Testing
         #expect(output == "nothing lost\n")
     }
 
-    @Test func `One who calls first while a daemon takes over is no stranger to it`() throws {
+    @Test func `A first call during a hand-over is identified by the next daemon`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonHandOver)
@@ -77,7 +77,7 @@ import Testing
         #expect(output == "1 facts\n")
     }
 
-    @Test func `Without another daemon --replace serves as any`() throws {
+    @Test func `Without another daemon --replace has no effect`() throws {
         let daemon = try ChildProcess(
             [Desktop.programs + "/defaultsd", "--replace"], environment: desktop.environment)
         try wait { try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n" }
@@ -125,7 +125,7 @@ import Testing
         #expect(output == "2\n")
     }
 
-    @Test func `A stranger takes the name neither by force nor by asking, and is sent no password`()
+    @Test func `A stranger cannot take the name by force or by request, and gets no password`()
         throws
     {
         let output = try desktop.python(
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A sandboxed caller cannot ask for the name`() throws {
+    func `A sandboxed caller cannot request the name`() throws {
         #expect(desktop.call("SetValue", "a.b", "key", "<1>").status == 0)
         let refused = try desktop.callFromSandbox("org.defaultsd.Maintenance1.HandOver")
         #expect(refused.errorName == "org.freedesktop.DBus.Error.AccessDenied", "\(refused)")

@@ -21,7 +21,7 @@ import Testing
         #expect(printed == expected, "\(name)")
     }
 
-    @Test func `The tool and the daemon say what they are for`() throws {
+    @Test func `The help of the tool and the daemon says what they are for`() throws {
         let desktop = try Desktop()
         let help = try desktop.tool("--help").requireOutput()
         try expect("defaultsctl", help)
@@ -31,7 +31,7 @@ import Testing
         #expect(told == Self.verbs)
     }
 
-    @Test func `An option that the help of write names is known to it`() throws {
+    @Test func `Every option that the help of write names exists`() throws {
         let desktop = try Desktop()
         let help = try desktop.tool("help", "write").requireOutput()
         let options = help.matches(of: /\n  (?:-h, )?(--[a-z-]+)/).map { String($0.1) }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: verbs)
-    func `A verb says what it takes`(verb: String) throws {
+    func `The help of a verb lists its arguments`(verb: String) throws {
         let desktop = try Desktop()
         let help = try desktop.tool("help", verb).requireOutput()
         try expect(verb, help)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Machines that have one home, one after the other.
+/// Machines that share one home, one after the other.
 @Suite(.enabled(if: Machine.canBePretended)) struct HostsTests {
     private static let box = Machine(
         id: "0123456789abcdef0123456789abcdef", name: "box.example.org")
@@ -19,7 +19,7 @@ import Testing
         try desktop.tool(words.split(separator: " ").map(String.init)).requireOutput()
     }
 
-    @Test func `Each machine has values of its own, and reads the other's by its name or its ID`()
+    @Test func `Each machine has its own values, and reads the other's by its name or its ID`()
         throws
     {
         try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k here") }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A name that two machines have is refused with their IDs, but by one of the two`()
+    @Test func `A name of two machines is refused with their IDs, except by one of the two`()
         throws
     {
         let twin = Machine(id: "22222222222222222222222222222222", name: Self.far.name)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test
-    func `What is written for a machine by its name before it was there is its own once it is`()
+    func `Values written for a machine by its name before it existed are its own afterwards`()
         throws
     {
         try desktop.onMachine(Self.box) { () throws in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `The names of machines complete a command line, and the status tells them`() throws {
+    @Test func `The names of machines complete a command line, and the status lists them`() throws {
         try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k 1") }
         try desktop.onMachine(Self.far) { () throws in
             for line in ["-host", "read --host"] {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whole domains that go to files and come from them, beside Python's plistlib.
+/// Whole domains that are exported to files and imported, compared with Python's plistlib.
 @Suite(.serialized) struct ImportExportTests {
     let desktop: Desktop
 
@@ -51,7 +51,7 @@ import Testing
         #expect(value("org.example.C") == expected + "\n")
     }
 
-    @Test func `Python reads what is exported: binary in a file, XML on standard output`() throws {
+    @Test func `Python reads exports: binary in a file, XML on standard output`() throws {
         try fill()
         for key in ["nothing", "object", "pairs", "set", "exact"] {
             desktop.tool("delete", "org.example.A", key)
@@ -76,7 +76,8 @@ import Testing
                 """, "\(answer.error)")
     }
 
-    @Test func `A date with a fraction of a second is a date in XML, cut to the second`() throws {
+    @Test
+    func `A date with a fraction of a second is a date in XML, truncated to the second`() throws {
         let dates =
             #"{"after":{"$class":"NSDate","NS.time":1.75},"#
             + #""before":{"$class":"NSDate","NS.time":-0.25},"in":[{"$class":"NSDate","NS.time":0.5}]}"#
@@ -98,7 +99,7 @@ import Testing
         #expect(value("org.example.B") == dates + "\n")
     }
 
-    @Test func `What Python writes is imported with its types`() throws {
+    @Test func `Values written by Python are imported with their types`() throws {
         for format in ["FMT_XML", "FMT_BINARY"] {
             let answer = desktop.python(
                 """
@@ -123,7 +124,7 @@ import Testing
         "<dict><key>a</key><integer>1</integer></dict>",
         "<!-- c --><dict><key>a</key><integer>1</integer></dict>",
     ])
-    func `XML behind white space and without a plist is taken`(text: String) throws {
+    func `XML after white space and without a plist element is accepted`(text: String) throws {
         let file = try desktop.directory.write(text, to: "some.plist")
         #expect(desktop.tool("import", "org.example.A", file).error == "")
         #expect(value("org.example.A") == #"{"a":1}"# + "\n")
@@ -143,7 +144,7 @@ import Testing
         #expect(value("org.example.A") == #"{"a":"3","b":"2"}"# + "\n")
     }
 
-    @Test func `Importing keeps the other keys, or removes them where told, in one change`() throws
+    @Test func `Importing keeps the other keys, or removes them on request, in one change`() throws
     {
         desktop.tool("write", "org.example.A", "{ a = 1; b = 2; }")
         let before = try desktop.property("Generation")
@@ -179,7 +180,7 @@ import Testing
         ),
         ("{ \"\" = 1; b = 2; }", "key"),
     ])
-    func `A file that is no domain changes nothing`(text: String, sentence: String) throws {
+    func `A file that is not a domain changes nothing`(text: String, sentence: String) throws {
         desktop.tool("write", "org.example.A", "a", "-int", "1")
         let file = try desktop.directory.write(text, to: "bad")
         let answer = desktop.tool("import", "--replace", "org.example.A", file)
@@ -189,7 +190,7 @@ import Testing
         #expect(value("org.example.A") == #"{"a":1}"# + "\n")
     }
 
-    @Test func `JSON that is wrong is refused with its place`() throws {
+    @Test func `Invalid JSON is refused with its place`() throws {
         let file = try desktop.directory.write("{\"a\": 1,\n \"b\": [1 2]}", to: "bad.json")
         let answer = desktop.tool("import", "org.example.A", file, "--format", "json")
         #expect(answer.status == 1)
@@ -206,7 +207,8 @@ import Testing
         #expect(desktop.tool("domains").output == "\n")
     }
 
-    @Test func `An export replaces its file whole, keeps its mode, and follows a link`() throws {
+    @Test
+    func `An export replaces its file as a whole, keeps its mode, and follows a link`() throws {
         desktop.tool("write", "org.example.A", "a", "-int", "1")
         let file = try desktop.directory.write("old", to: "file")
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
@@ -227,7 +229,8 @@ import Testing
                 .allSatisfy { !$0.contains(".XX") && !$0.hasPrefix("file.") })
     }
 
-    @Test func `A value that XML cannot hold goes out as data and comes in as it was`() throws {
+    @Test
+    func `A value that XML cannot represent is exported as data and imported as it was`() throws {
         desktop.tool("write", "org.example.A", "a", "-int", "1")
         desktop.tool("write", "org.example.A", "b", #"{"\033Window\033Zoom"="@~^\U2191";}"#)
         desktop.tool("write", "org.example.A", "c", "--json", #""\ud800""#)
@@ -243,7 +246,7 @@ import Testing
         #expect(desktop.tool("export", "org.example.A", path("file")).error == "")
     }
 
-    @Test func `A key that XML cannot hold is named, and the others are exported`() throws {
+    @Test func `A key that XML cannot represent is named, and the others are exported`() throws {
         desktop.tool("write", "org.example.A", "a", "-int", "1")
         desktop.tool("write", "org.example.A", "b\u{1B}", "-int", "1")
         let answer = desktop.tool("export", "org.example.A", "-")
@@ -251,14 +254,15 @@ import Testing
         #expect(answer.error.contains("XML cannot hold the key 'b"), "\(answer.error)")
     }
 
-    @Test func `Control characters that a Mac wrote into XML are taken`() throws {
+    @Test func `Control characters that a Mac wrote into XML are accepted`() throws {
         let text = "<plist><dict><key>a</key><string>\u{1B}Zoom</string></dict></plist>"
         let file = try desktop.directory.write(text, to: "mac.plist")
         #expect(desktop.tool("import", "org.example.A", file).error == "")
         #expect(value("org.example.A") == #"{"a":"\u001bZoom"}"# + "\n")
     }
 
-    @Test func `A value too large to show, or very deep, is found around and exported whole`()
+    @Test
+    func `A value too large to show, or very deep, hides no other, and is exported completely`()
         throws
     {
         desktop.tool("write", "org.example.A", "word", "here")
@@ -287,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func `Ten thousand keys go in as one change, and come out again`() throws {
+    @Test func `Ten thousand keys are imported as one change, and exported again`() throws {
         let program = """
             import plistlib, sys
             values = {"key%05d" % n: [n, {"a": "value %d" % n}] for n in range(10000)}
@@ -309,7 +313,7 @@ import Testing
         #expect(same.output == "10000 10000\nTrue\n")
     }
 
-    @Test func `A dictionary with a key that begins with a dollar sign is one`() throws {
+    @Test func `A dictionary with a key that begins with a dollar sign stays one`() throws {
         #expect(desktop.tool("write", "org.example.D", "d", "-dict", "$a", "b").error == "")
         #expect(desktop.tool("read-type", "org.example.D", "d").output == "Type is dictionary\n")
         let added = desktop.tool("write", "org.example.D", "d", "-dict-add", "$c", "-int", "4")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct InspectTests {
     static let tool = Desktop.programs + "/defaultsctl"
 
-    /// No bus, and nothing that the terminal of whoever runs the tests decides.
+    /// No bus, and nothing that depends on the terminal in which the tests run.
     static let environment = [
         "PATH": "/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus",
         "LC_ALL": "C.UTF-8", "TERM": "xterm",
@@ -53,7 +53,7 @@ extension InspectTests {
         """
 
     @Test(arguments: Fixtures.keyed)
-    func `Each real archive has the value form that is expected, in each spelling`(
+    func `Each real archive has the expected value form, in each spelling`(
         fixture: Fixtures.Fixture
     ) throws {
         let directory = try TemporaryDirectory()
@@ -86,7 +86,7 @@ extension InspectTests {
     }
 
     @Test(arguments: Fixtures.keyed)
-    func `Each real archive is in XML what Python reads in it`(fixture: Fixtures.Fixture) throws {
+    func `Each real archive in XML has what Python reads in it`(fixture: Fixtures.Fixture) throws {
         let directory = try TemporaryDirectory()
         let (xml, binary) = (directory.path + "/xml", directory.path + "/binary")
         try #require(Self.shell(#""$0" inspect --xml "$1" > "$2""#, fixture.path, xml).status == 0)
@@ -105,7 +105,7 @@ extension InspectTests {
     }
 
     @Test(arguments: Fixtures.malformed)
-    func `What is malformed is refused with the place`(fixture: Fixtures.Fixture) {
+    func `Malformed input is refused with the place of the fault`(fixture: Fixtures.Fixture) {
         let answer = Self.inspect(fixture.path)
         let place =
             fixture.name.hasSuffix(".xml") ? /\(line \d+, column \d+, byte \d+\)/ : /\(byte \d+\)/
@@ -113,13 +113,13 @@ extension InspectTests {
     }
 
     @Test(arguments: Fixtures.notKeyed)
-    func `Another property list is said to be no keyed archive`(fixture: Fixtures.Fixture) {
+    func `Another property list is reported as not a keyed archive`(fixture: Fixtures.Fixture) {
         Self.expectRefusal(
             Self.inspect(fixture.path),
             /This property list is not a keyed archive: .+[( ]byte \d+\)/)
     }
 
-    @Test func `What cannot be read is refused with the reason`() throws {
+    @Test func `A file that cannot be read is refused with the reason`() throws {
         let directory = try TemporaryDirectory()
         Self.expectRefusal(Self.inspect(directory.path), /Is a directory/)
         Self.expectRefusal(
@@ -139,7 +139,7 @@ extension InspectTests {
         [], ["--json", "--raw", "x"], ["--raw", "--nested", "x"], ["--tree", "--pretty", "x"],
         ["--color", "blue", "x"], ["a", "b", "c"],
     ])
-    func `A wrong command line is 64`(arguments: [String]) {
+    func `A wrong command line exits with 64`(arguments: [String]) {
         let answer = ProgramResult.run(
             [Self.tool, "inspect"] + arguments, environment: Self.environment)
         #expect(answer.status == 64)
@@ -165,7 +165,7 @@ extension InspectTests {
 // MARK: XML
 
 extension InspectTests {
-    @Test func `An archive in XML that is wrong is refused at its line`() throws {
+    @Test func `An invalid archive in XML is refused at its line`() throws {
         let directory = try TemporaryDirectory()
         func document(_ object: String) -> String {
             """
@@ -202,7 +202,7 @@ extension InspectTests {
         Self.expectRefusal(Self.inspect(try directory.write(deep, to: "xml")), /deeper than 512/)
     }
 
-    @Test func `What XML cannot hold is refused with the place`() throws {
+    @Test func `A value that XML cannot represent is refused with its place`() throws {
         let directory = try TemporaryDirectory()
         let file = try Self.archive(#"["$null", "\x1b"]"#, in: directory)
         Self.expectRefusal(Self.inspect("--xml", file), /XML cannot hold this.*\(byte \d+\)/)
@@ -235,7 +235,7 @@ extension InspectTests {
         ).requireOutput()
     }
 
-    @Test func `A terminal gets colours and lines, unless it is told otherwise`() throws {
+    @Test func `A terminal gets colours and lines, unless an option disables them`() throws {
         let directory = try TemporaryDirectory()
         let file = try Self.archive(#"["$null", [True, "é"]]"#, in: directory)
         let colored = try Self.inspectOnTerminal("TERM=xterm", file)

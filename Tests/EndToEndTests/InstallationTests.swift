@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    @Test func `It installs what the systems look for, and uninstall leaves no file`() throws {
+    @Test
+    func `make install installs what the systems look for, and uninstall leaves no file`() throws {
         let desktop = try Desktop()
         let root = desktop.directory.path + "/root"
         let make = ["make", "-C", Desktop.packageDirectory, "PREFIX=/usr", "DESTDIR=\(root)"]

@@ -19,7 +19,7 @@ import Testing
 // MARK: The layers of files
 
 extension LayerFilesToolTests {
-    @Test func `@managed and @system are read as any domain, and written by none`() throws {
+    @Test func `@managed and @system are read like any domain, and cannot be written`() throws {
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .recommended)
         try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
@@ -91,7 +91,7 @@ extension LayerFilesToolTests {
         #expect(watchers[2].lines.next() == "\(Self.app)@system Size = 3 (new)")
     }
 
-    @Test func `status lists the files with what is wrong, and doctor finds it`() throws {
+    @Test func `status lists the files with their problems, and doctor finds them`() throws {
         let text = try desktop.tool("status").requireOutput()
         #expect(text.contains(/layers' files +none\n/), "\(text)")
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
@@ -120,7 +120,7 @@ extension LayerFilesToolTests {
     }
 
     @Test(arguments: ["", "/org.example.App.json"])
-    func `doctor warns where others can write what is mandatory`(place: String) throws {
+    func `doctor warns if others can write mandatory files`(place: String) throws {
         try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
         try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
         let path = "\(desktop.directory.path)/managed\(place)"
@@ -181,7 +181,7 @@ extension LayerFilesToolTests {
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `doctor reads the files itself where no service does`() throws {
+    func `doctor reads the files itself if there is no service`() throws {
         try desktop.write("{}", to: "\(Self.app).json", in: .managed)
         try desktop.write("{}", to: "\(Self.app).d/1.json", in: .managed)
         chmod(desktop.directory.path + "/managed", 0o755)

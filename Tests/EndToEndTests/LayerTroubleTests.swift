@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What is in the way of reading the files of the layers costs nothing that was in force, and is told.
+/// Problems with files of the layers are reported, and do not affect values in force.
 @Suite(.serialized) struct LayerTroubleTests {
     let desktop: Desktop
     private static let app = "org.example.App"
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["the directory is a file", "the file is a pipe", "the link leads nowhere"])
-    func `What was in force stays, over a start, and comes to an end with its cause`(
+    func `Values in force stay, even over a restart, and end with their cause`(
         trouble: String
     ) throws {
         let manager = FileManager.default
@@ -65,7 +65,8 @@ import Testing
         #expect(lookup("Drop") == "(<int64 1>, 'managed')\n")
     }
 
-    @Test func `What a bad file said of a key comes back where what overlaid it goes`() throws {
+    @Test
+    func `A bad file's last good value comes back when the file that hid it is removed`() throws {
         try desktop.write(#"{"Key": 1}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"Key": 2}"#, to: "\(Self.app).d/1.json", in: .managed)
         #expect(lookup("Key") == "(<int64 2>, 'managed')\n")
@@ -78,7 +79,7 @@ import Testing
         #expect(lock("Key") == "(true,)\n")
     }
 
-    @Test func `A new name for a file that is there already is told of`() throws {
+    @Test func `A new name for an existing file is reported`() throws {
         try desktop.write(#"{"Key": 1}"#, to: "\(Self.app).json.tmp", in: .managed)
         #expect(lookup("Key").isEmpty)
         let tmp = desktop.path(of: "\(Self.app).json.tmp", in: .managed)
@@ -88,7 +89,7 @@ import Testing
         try wait { lookup("Key") == "(<int64 1>, 'managed')\n" }
     }
 
-    @Test func `Names that look alike are several files, of which a bad one costs none else`()
+    @Test func `Names that look alike are several files, of which a bad one affects no other`()
         throws
     {
         let names = ["\u{E9}", "e\u{301}"].map { "\(Self.app).d/\($0).json" }
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test
-    func `What is too large for the database is told once, and keeps no other domain waiting`()
+    func `A file too large for the database is reported once, and delays no other domain`()
         throws
     {
         let directory = desktop.path(of: "", in: .vendor)
@@ -126,7 +127,7 @@ import Testing
         #expect(log.matches(of: /a\.large\.d\/0\.json: .* None of it is in force\./).count == 1)
     }
 
-    @Test func `More locks than a file may have are told with their files, all the same`() throws {
+    @Test func `More locks than a file may have are reported with their files`() throws {
         for file in ["1", "2"] {
             let patterns = (0..<65536).map { #""Lock\#(file)-\#($0)""# }.joined(separator: ",")
             try desktop.write(

@@ -28,7 +28,8 @@ import Testing
         await defaults.close()
     }
 
-    @Test func `What holds is told with its layer, and every layer is explained`() async throws {
+    @Test
+    func `The effective value is read with its layer, and every layer is explained`() async throws {
         try await withDefaults { defaults in
             let own = try KeyedArchive(json: "7")
             try await defaults.set(own, forKey: "Prefixed", in: "org.example.Other")
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `Locks and files are told, and a write that is refused is an error of its own`()
+    @Test func `Locks and files are listed, and a refused write has its own error`()
         async throws
     {
         try await withDefaults { defaults in
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `The search list names each layer once, and a name that is not known stays`() {
+    @Test func `The search list names each layer once, and an unknown name stays`() {
         #expect(
             DefaultsLayer.searchList(of: "a.b").map(\.rawValue) == [
                 "managed", "global-managed", "host", "domain", "global-host", "global", "system",

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The layers that are made of files, by gdbus: what holds, and when a file takes effect.
+/// The layers that are made of files, by gdbus: effective values, and when a file takes effect.
 @Suite(.serialized) struct LayersTests {
     let desktop: Desktop
     private static let app = "org.example.App"
@@ -11,7 +11,9 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    /// Starts to listen to signals; what is done after this returns is told.
+    /// Starts to listen to signals.
+    ///
+    /// Changes after this returns are received.
     private func listen() throws -> ChildProcess {
         let monitor = try desktop.start(
             "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
@@ -36,7 +38,7 @@ import Testing
         desktop.call("LookupValue", domain, key).output
     }
 
-    @Test func `The first layer of the search list that has the key is what holds`() throws {
+    @Test func `The first layer of the search list that has the key is effective`() throws {
         let places: [Place] = [
             file("global-system", Self.global, .vendor), file("system", Self.app, .vendor),
             file("system", Self.app, .recommended), user("global", Self.global),
@@ -48,7 +50,7 @@ import Testing
         #expect(desktop.call("Lookup", Self.app, "Key").errorName?.hasSuffix(".NotFound") == true)
         let monitor = try listen()
         for (index, place) in places.enumerated() {
-            // What stands in files locks the layers of the user, so that those come before.
+            // Values in files lock the layers of the user, so these layers come first.
             try place.set()
             _ = try nextChange(monitor)
             #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
@@ -97,7 +99,7 @@ import Testing
         )
     }
 
-    @Test func `Calls of the search list take no suffix, and the global domain is one`() throws {
+    @Test func `Calls of the search list accept no suffix, and the global domain is one`() throws {
         for method in ["Lookup", "LookupValue", "IsLocked", "Explain"] {
             let refused = desktop.call(method, "org.example.App@host", "Key")
             #expect(refused.errorName == "org.defaultsd.Defaults1.Error.InvalidDomain")
@@ -110,7 +112,7 @@ import Testing
                 .contains(/^\(\[\('domain', '', false, uint64 \d+\)\],\)\n$/))
     }
 
-    @Test func `A file takes effect while the daemon runs, and tells what has changed`() throws {
+    @Test func `A file takes effect while the daemon runs, and its changes are announced`() throws {
         _ = try desktop.daemonPID()
         let monitor = try listen()
         func write(_ text: String, _ file: String, _ place: Desktop.LayerPlace = .managed) throws {
@@ -149,7 +151,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `Links are followed, those of directories too, and the change of one takes effect`()
+    @Test func `Links are followed, even to directories, and a change of one takes effect`()
         throws
     {
         let manager = FileManager.default
@@ -180,8 +182,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `A file that says what it said before is no change that anybody is told of`() throws
-    {
+    @Test func `A file with the same contents as before announces no change`() throws {
         try desktop.write(#"{"a": 1}"#, to: "org.example.App.json", in: .managed)
         #expect(lookup("a") == "(<int64 1>, 'managed')\n")
         let monitor = try listen()
@@ -194,7 +195,8 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `A bad file is told once, with its place, and what it said before stands`() throws {
+    @Test
+    func `A bad file is reported once, with its place, and its last good contents stay`() throws {
         try desktop.write(#"{"a": 1, "b": 1}"#, to: "org.example.App.json", in: .managed)
         try desktop.write(#"{"b": 2}"#, to: "org.example.App.d/10.json", in: .managed)
         #expect(lookup("b") == "(<int64 2>, 'managed')\n")
@@ -207,7 +209,7 @@ import Testing
         #expect(try logLines(containing: place).count == 1)
         let listed = desktop.gdbus("org.defaultsd.Maintenance1.ListLayerFiles").output
         #expect(listed.contains(place) && listed.contains("org.example.App.json', '')"))
-        // Another start tells it again, and what stood stands.
+        // Another start reports it again, and the values stay.
         try desktop.stopDaemon()
         #expect(lookup("b") == "(<int64 2>, 'managed')\n")
         #expect(try logLines(containing: place).count == 2)
@@ -223,7 +225,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
-    func `A start finds what has changed meanwhile, and nothing where nothing has`(
+    func `A start finds the changes made meanwhile, and nothing if there are none`(
         signal: Int32
     ) throws {
         try desktop.write(#"{"a": 1, "b": 1}"#, to: "org.example.App.json", in: .managed)
@@ -245,7 +247,7 @@ import Testing
         #expect(lookup("b") == "(<int64 2>, 'managed')\n")
     }
 
-    @Test func `Property lists in both forms are read as JSON is`() throws {
+    @Test func `Property lists in both forms are read like JSON`() throws {
         let written = desktop.python(
             """
             import plistlib, sys, datetime
@@ -270,14 +272,14 @@ import Testing
         return path
     }
 
-    @Test func `SIGHUP reads the files again`() throws {
+    @Test func `SIGHUP makes the daemon read the files again`() throws {
         _ = try directory(of: .managed)
         let target = desktop.directory.path + "/elsewhere"
         try #"{"a": 1}"#.write(toFile: target, atomically: false, encoding: .utf8)
         try desktop.write(#"{"a": 1}"#, to: "org.example.App.json", in: .managed)
         #expect(lookup("a") == "(<int64 1>, 'managed')\n")
         let monitor = try listen()
-        // Written through a mapping: nothing is told of that before the file is closed.
+        // Written through a mapping: no event reports that before the file is closed.
         let path = desktop.path(of: "org.example.App.json", in: .managed)
         let file = open(path, O_RDWR)
         let bytes = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tool's verbs for what holds for an application, and why.
+/// The tool's verbs for effective values, and their explanation.
 @Suite(.serialized) struct LayersToolTests {
     let desktop: Desktop
 
@@ -19,7 +19,8 @@ import Testing
 
 extension LayersToolTests {
     /// Each layer that has the key says its own name.
-    @Test func `Of eight layers the strongest that has the key holds, down to the last`() throws {
+    @Test
+    func `Of eight layers the strongest that has the key is effective, down to the last`() throws {
         let global = "NSGlobalDomain"
         let own = [
             ("host", "\(Self.app)@host"), ("domain", Self.app), ("global-host", "\(global)@host"),
@@ -134,7 +135,7 @@ extension LayersToolTests {
         ["read-type", "--effective", app + "@system", "Key"], ["explain", app + "@host", "Key"],
         ["-currentHost", "locked", app],
     ])
-    func `What names one layer, or no domain, is no question for all of them`(words: [String]) {
+    func `A layer or an invalid domain is refused by verbs for all layers`(words: [String]) {
         let refused = desktop.tool(words)
         #expect(refused.status == 64 && refused.output == "", "\(refused)")
         #expect(refused.complaint.split(separator: "\n").count == 1, "\(refused.error)")
@@ -144,7 +145,7 @@ extension LayersToolTests {
 // MARK: explain
 
 extension LayersToolTests {
-    @Test func `explain marks the layer that holds, and cuts values to one line`() throws {
+    @Test func `explain marks the effective layer, and shortens values to one line`() throws {
         try desktop.write(#"{"Key": "dark"}"#, to: "\(Self.app).json", in: .managed)
         try desktop.awaitKeys(in: "\(Self.app)@managed", "Key")
         try desktop.write(
@@ -161,7 +162,7 @@ extension LayersToolTests {
             lines.last?.contains(/^    system +"long long .*…  +\/.*\.json$/) == true, "\(lines)")
     }
 
-    @Test func `On a terminal a line fits, and nothing in it steers`() throws {
+    @Test func `On a terminal a line fits, and control characters have no effect`() throws {
         let text = #"{"Key": "\u001b[31m\#(String(repeating: "long ", count: 50))"}"#
         try desktop.write(text, to: "\(Self.app).json", in: .vendor)
         try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
@@ -170,7 +171,7 @@ extension LayersToolTests {
         #expect(shown.hasSuffix("\n0\n"))
     }
 
-    @Test func `A large value is told by its size, and whole in JSON`() throws {
+    @Test func `A large value is shown by its size, and completely in JSON`() throws {
         let text = String(repeating: "x", count: 100_000)
         try desktop.write(#"{"Key": "\#(text)"}"#, to: "\(Self.app).json", in: .recommended)
         try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
@@ -180,7 +181,8 @@ extension LayersToolTests {
         #expect(layers.first?["value"] as? String == text)
     }
 
-    @Test func `explain says where a lock freezes what holds, or that there is nothing`() throws {
+    @Test
+    func `explain says if a lock freezes the effective value, or that there is none`() throws {
         desktop.tool("write", Self.app, "Frozen", "-int", "7")
         try desktop.write(
             #"{"$locked": ["Frozen", "Empty*"]}"#, to: "\(Self.app).d/10-lock.json", in: .managed)
@@ -195,7 +197,7 @@ extension LayersToolTests {
         #expect(told["holds"] is NSNull && told["locked"] as? Bool == true)
     }
 
-    @Test func `A domain is explained by all that is managed, locked or overridden in it`() throws {
+    @Test func `A domain is explained by all its managed, locked and overridden keys`() throws {
         for (domain, key) in [
             ("org.example.App", "Theme"), ("org.example.App", "Size"), ("org.example.App", "Mine"),
             ("org.example.App@host", "Size"), ("NSGlobalDomain", "Colour"),

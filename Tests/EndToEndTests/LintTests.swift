@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Of a file that is good nothing is said`() throws {
+    @Test func `A good file has no output`() throws {
         try write(#"{"a": 1, "$locked": ["b*"]}"#, "org.example.A.json")
         try write(
             "<plist><dict><key>a</key><date>2001-01-01T00:00:00Z</date></dict></plist>", "b.plist")
@@ -44,7 +44,7 @@ import Testing
         #expect(result.status == 0 && result.output == "" && result.error == "")
     }
 
-    @Test func `An error is told as compilers tell theirs, and with exit status 1`() throws {
+    @Test func `An error is shown as compilers show theirs, and the exit status is 1`() throws {
         try write("{\n  \"a\": 1,\n  \"b\": [1 2]\n}", "org.example.A.json")
         try write("{}", "good.json")
         let result = lint("good.json", "org.example.A.json")
@@ -55,7 +55,7 @@ import Testing
         )
     }
 
-    @Test func `All errors of a file are told, not the first alone`() throws {
+    @Test func `All errors of a file are reported, not only the first`() throws {
         try write(
             """
             {
@@ -90,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func `One bad file hides no other`() throws {
+    @Test func `One bad file does not hide others`() throws {
         try write("{", "a.json")
         try write("<plist>", "b.plist")
         let lines = lint("a.json", "b.plist", "c.json").output.split(separator: "\n")
@@ -98,7 +98,7 @@ import Testing
         #expect(lines.last?.hasPrefix("c.json: error: It does not exist") == true)
     }
 
-    @Test func `A directory is checked with all that is in it`() throws {
+    @Test func `A directory is checked with everything in it`() throws {
         try write("{}", "place/org.example.A.json")
         try write("{}", "place/org.example.A.plist")
         try write("{,", "place/org.example.A.d/1.json")
@@ -117,7 +117,7 @@ import Testing
         #expect(lint("place//").output == result.output)
     }
 
-    @Test func `What is ignored by its name in a directory is a warning`() throws {
+    @Test func `A file in a directory that is ignored because of its name is a warning`() throws {
         let ignored = [
             "org.p.D/a.json", "org.q", "org.x.d", "org.y/a.json", "org.z.JSON", "org.zz.jsn",
         ]
@@ -135,14 +135,14 @@ import Testing
     }
 
     @Test(arguments: [("managed", Int32(0)), ("recommended", 1), ("vendor", 1)])
-    func `What a file is for decides what may be in it`(place: String, status: Int32) throws {
+    func `The layer of a file decides what may be in it`(place: String, status: Int32) throws {
         try write(#"{"$locked": ["a"]}"#, "org.example.A.json")
         let result = lint("--place", place, "org.example.A.json")
         #expect(result.status == status, "\(result.output)")
         #expect(lint("--place", place, ".").status == status)
     }
 
-    @Test func `What is suspicious is a warning, and no failure`() throws {
+    @Test func `A suspicious entry is a warning, and not a failure`() throws {
         try write(#"{"a": 1, "$locked": ["a"]}"#, "org.example.A.json")
         try write(
             "<plist><dict><key>a</key><true/>\n<key>a</key><true/></dict></plist>", "b.plist")
@@ -175,7 +175,7 @@ import Testing
         ("place", 0o757, "It can be written by every user"),
         ("place/org.example.A.d", 0o751, "Some users cannot read it"),
     ])
-    func `Who cannot read it, or can write it, is a warning that names the mode`(
+    func `A mode that lets others write, or not read, is a warning with the mode`(
         path: String, mode: mode_t, words: String
     ) throws {
         try write("{}", "place/org.example.A.json")
@@ -191,7 +191,7 @@ import Testing
         #expect(findings(result).count == 1)
     }
 
-    @Test func `Standard input is read as a file that has no name`() throws {
+    @Test func `Standard input is read as a file without a name`() throws {
         let good = lint("-", input: #"{"a": 1, "$locked": ["b"]}"#)
         #expect(good.status == 0 && good.output == "" && good.error == "")
         let locks = lint("--place", "vendor", "-", input: #"{"$locked": ["b"]}"#)
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: [".org.example.A.json", "org.example.A.json.bak", "source", "my app.json"])
-    func `A file that no place would read is read, and that is said`(name: String) throws {
+    func `A file that no place would read is checked, with a remark`(name: String) throws {
         try write("{}", name)
         let good = lint(name)
         #expect(good.status == 0 && good.output.hasPrefix("\(name): warning: It is ignored"))
@@ -215,7 +215,7 @@ import Testing
         #expect(bad.status == 1 && bad.output.contains("\(name):1:1: error: "))
     }
 
-    @Test func `For scripts it is one JSON object`() throws {
+    @Test func `For scripts the output is one JSON object`() throws {
         try write("{\"$x\": 1}", "a.json")
         try write("{}", "a b.json")
         let result = lint("--json", "a.json", "a b.json")
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable))
-    func `Without words the standard places are checked, each as what it is`() throws {
+    func `Without arguments the standard places are checked, each as its layer`() throws {
         let places = ["/etc/defaultsd/managed", "/etc/xdg/defaultsd", "/usr/share/defaultsd"]
         let lock = #"{"$locked": ["a"]}"#
         for number in places.indices {
@@ -268,7 +268,7 @@ import Testing
             ProgramResult.run(tool + ["--place", ""]).output == "managed\nrecommended\nvendor\n")
     }
 
-    @Test func `Words that are no place are a wrong command line`() {
+    @Test func `Arguments that are not places are a wrong command line`() {
         #expect(lint("--place", "system").status == 64)
     }
 }

@@ -57,7 +57,8 @@ import Testing
         try wait { try desktop.residentKilobytes() < 8_000 }
     }
 
-    @Test func `While changes wait for a slow disk they are not refused, and reads go on`() throws {
+    @Test
+    func `While changes wait for a slow disk they are not refused, and reads continue`() throws {
         // Each call of fdatasync or fsync takes 0.4 s more.
         let daemon = try desktop.startDaemon(
             by: "strace", "--follow-forks", "--trace=fsync,fdatasync", "--output=/dev/null",

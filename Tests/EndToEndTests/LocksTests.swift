@@ -28,7 +28,7 @@ import Testing
         ["ApplyValues", "{'Free': <1>}", "['Proxy.Host']", "@a{st} {}", "@a{sv} {}"],
         ["RemoveDomain"],
     ])
-    func `A write to a locked key is refused, by the file's name, and changes nothing`(
+    func `A write to a locked key is refused with the file's name, and changes nothing`(
         call: [String]
     ) throws {
         let before = try desktop.property("Generation")
@@ -56,13 +56,13 @@ import Testing
         ["SetValue", "Free", "<1>"], ["SetValue", "Proxy", "<1>"], ["SetValue", "Singles", "<1>"],
         ["Remove", "Free"], ["Rename", "Free", "Freed"],
     ])
-    func `All other keys are the user's`(call: [String]) {
+    func `The user can set all other keys`(call: [String]) {
         let result = desktop.gdbus(
             method: "org.defaultsd.Defaults1.\(call[0])", [Self.app] + call.dropFirst())
         #expect(result.status == 0)
     }
 
-    @Test func `What the user had set is kept, and shows again when the lock goes`() throws {
+    @Test func `The user's earlier value is kept, and visible again without the lock`() throws {
         func lookup(_ key: String) -> String {
             desktop.call("LookupValue", Self.app, key).output
         }
@@ -78,7 +78,7 @@ import Testing
         #expect(desktop.call("SetValue", Self.app, "Proxy.Host", "<1>").status == 0)
     }
 
-    @Test func `A lock of the global domain holds for every application`() throws {
+    @Test func `A lock of the global domain is valid for every application`() throws {
         try desktop.write(
             #"{"$locked": ["*"]}"#, to: "NSGlobalDomain.json", in: .managed)
         try wait { desktop.call("IsLocked", "org.example.Another", "Any").output == "(true,)\n" }
@@ -96,7 +96,8 @@ import Testing
             ])
     }
 
-    @Test func `A change of locks is told without names, and is in the answer of Attach`() throws {
+    @Test
+    func `A change of locks is announced without names, and is in the reply of Attach`() throws {
         let monitor = try desktop.start(
             "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
         try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
@@ -125,7 +126,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `What a token did is told again, whatever is locked by then`() throws {
+    @Test func `A repeated token gets its result, even if its keys are locked by then`() throws {
         func apply() -> String {
             desktop.call(
                 "ApplyValues", Self.app, "{'Later': <1>}", "@as []", "@a{st} {}",
@@ -137,12 +138,12 @@ import Testing
             #"{"$locked": ["Later", "\u0600*"]}"#, to: "org.example.App.json", in: .managed)
         try wait { desktop.call("IsLocked", Self.app, "Later").output == "(true,)\n" }
         #expect(apply() == first && first.hasPrefix("(uint64"))
-        // A prefix is bytes: this character and what stands behind it look like one.
+        // A prefix is bytes: this character and the following ones look like one.
         #expect(desktop.call("IsLocked", Self.app, "\u{600}x").output == "(true,)\n")
     }
 
     @Test(arguments: ["managed", "system"])
-    func `What is made of files is read only`(layer: String) throws {
+    func `Layers that are made of files are read only`(layer: String) throws {
         let domain = "\(Self.app)@\(layer)"
         for call in [
             ["SetValue", domain, "x", "<1>"], ["Remove", domain, "x"], ["RemoveDomain", domain],
@@ -157,7 +158,7 @@ import Testing
         #expect(desktop.call("ListDomains").output == "(['org.example.App'],)\n")
     }
 
-    @Test func `Nobody can name the record of the files, and no list has it`() throws {
+    @Test func `Nobody can name the record of the files, and no list shows it`() throws {
         let managed = Self.app + "@managed"
         #expect(desktop.call("ListKeys", managed).output == "(['Theme'],)\n")
         #expect(desktop.call("GetAll", managed).output.matches(of: /'[^']*': \[/).count == 1)
@@ -166,7 +167,7 @@ import Testing
         #expect(desktop.call("Get", managed, "").errorName?.hasSuffix(".InvalidKey") == true)
     }
 
-    @Test func `A restored backup leaves what is locked, and what is made of files`() throws {
+    @Test func `A restored backup does not change locked keys and layers made of files`() throws {
         try desktop.write("{}", to: "org.example.App.json", in: .managed)
         try wait { desktop.call("IsLocked", Self.app, "Theme").output == "(false,)\n" }
         desktop.call("SetValue", Self.app, "Theme", "<'older'>")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the tool says of locks, and what it does where something is locked.
+/// What the tool reports about locks, and what it does if something is locked.
 @Suite(.serialized) struct LocksToolTests {
     let desktop: Desktop
 
@@ -18,7 +18,7 @@ import Testing
 // MARK: Locks
 
 extension LocksToolTests {
-    @Test func `locked says yes or no by its status, and which file, and lists what is`() throws {
+    @Test func `locked answers by its exit status, names the file, and lists locks`() throws {
         try desktop.write(
             #"{"Theme": "dark", "$locked": ["Pre*"]}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"$locked": ["Every"]}"#, to: "NSGlobalDomain.json", in: .managed)
@@ -92,7 +92,7 @@ extension LocksToolTests {
         #expect(done.status == 0, "\(done)")
     }
 
-    @Test func `apply names the line of the locked key, and of what lock`() throws {
+    @Test func `apply names the line of the locked key, and the lock`() throws {
         try desktop.write(#"{"$locked": ["Own"]}"#, to: "\(Self.app).json", in: .managed)
         try desktop.write(#"{"$locked": ["Shared"]}"#, to: "NSGlobalDomain.json", in: .managed)
         try desktop.awaitLock(of: "Own", in: Self.app)
@@ -124,7 +124,7 @@ extension LocksToolTests {
                 "line 2: The key 'Shared' of NSGlobalDomain is locked by the administrator, in "))
     }
 
-    @Test func `delete-all tells of a lock for all applications as write does`() throws {
+    @Test func `delete-all reports a lock for all applications as write does`() throws {
         for layer in [Self.app, "\(Self.app)@host"] {
             desktop.tool("write", layer, "Shared", "-int", "1")
         }

@@ -19,7 +19,7 @@ import Testing
     private static let daemon = Desktop.programs + "/defaultsd --peer 99"
     private static let ownStream = "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)"
 
-    @Test func `A user who runs the daemon in a shell sees words and no priorities`() {
+    @Test func `A user who runs the daemon in a shell sees text without priorities`() {
         #expect(complaint(Self.daemon).hasPrefix("defaultsd: error: "))
     }
 
@@ -32,11 +32,11 @@ import Testing
         #expect(complaint("JOURNAL_STREAM=8:1 \(Self.daemon)").hasPrefix("defaultsd: error: "))
     }
 
-    @Test func `Who reads priorities without the journal asks for them`() {
+    @Test func `A program that reads priorities without the journal can request them`() {
         #expect(complaint("\(Self.daemon) --priorities").hasPrefix("<2>"))
     }
 
-    @Test func `What is no trouble has no kind`() throws {
+    @Test func `A message without trouble has no kind`() throws {
         _ = try desktop.daemonPID()
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
         #expect(log.hasPrefix("defaultsd: Serving "), "\(log)")
@@ -49,7 +49,7 @@ import Testing
         #expect(demo.error.matches(of: /<\d>|The bus has gone/).isEmpty, "\(demo.error)")
     }
 
-    @Test func `A name of a file cannot move the cursor, nor turn the text round`() throws {
+    @Test func `A file's name can neither move the cursor nor reverse the text`() throws {
         let directory = desktop.directory.path + "/layer"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `Streams that were closed are not replaced by files of the daemon`() throws {
+    @Test func `Closed streams are not replaced by files of the daemon`() throws {
         let daemon = try desktop.startDaemon(
             by: "sh", "-c", "exec \"$0\" <&- >&- 2>&-")
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Calls that take long, and what others do meanwhile.
+/// Calls that take long, and what others can do meanwhile.
 @Suite(.serialized) struct LongCallTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
 
-    @Test func `Programs that ask for the disk without a pause do not keep a long answer waiting`()
+    @Test func `Programs that wait for the disk in a loop do not delay a long answer`()
         throws
     {
         // Each call of fdatasync or fsync takes 0.2 s more.
@@ -115,7 +115,7 @@ import Testing
         ("ListKeys", "\"(s)\", huge"), ("GetChanges", "\"(st)\", huge, 0"),
         ("Attach", "\"(as)\", [huge]"),
     ])
-    func `While a huge domain is read, others change and read what is theirs`(
+    func `While a huge domain is read, others change and read their own`(
         method: String, arguments: String
     ) throws {
         let output = try desktop.python(
@@ -127,8 +127,7 @@ import Testing
         #expect(output == "True\n")
     }
 
-    @Test func `While very many domains are listed, others change and read what is theirs`() throws
-    {
+    @Test func `While very many domains are listed, others change and read their own`() throws {
         let output = try desktop.python(
             """
             \(Self.python(keys: 1))
@@ -144,7 +143,7 @@ import Testing
         #expect(output == "True 8002\n")
     }
 
-    @Test func `While a value of many megabytes is set and shown, others go on`() throws {
+    @Test func `While a value of many megabytes is set and shown, others continue`() throws {
         let output = try desktop.python(
             """
             \(Self.python(keys: 1))
@@ -182,8 +181,7 @@ import Testing
         #expect(output == "in order\n")
     }
 
-    @Test func `A long answer is of one generation while others go on changing the domain`() throws
-    {
+    @Test func `A long answer has one generation while others keep changing the domain`() throws {
         let output = try desktop.python(
             """
             \(Self.python())
@@ -212,7 +210,7 @@ import Testing
         #expect(output == "one generation\n")
     }
 
-    @Test func `SIGTERM during a long call loses neither its answer nor those of calls behind it`()
+    @Test func `SIGTERM during a long call loses neither its answer nor those of later calls`()
         throws
     {
         let daemon = try desktop.startDaemon()
@@ -238,7 +236,7 @@ import Testing
                 || desktop.call("GetValue", "org.example.Huge", "behind").output.contains("1>"))
     }
 
-    @Test func `A value that a long answer finds damaged is left out, and the store is mended`()
+    @Test func `A damaged value in a long answer is left out, and the store is repaired`()
         throws
     {
         _ = try desktop.python(

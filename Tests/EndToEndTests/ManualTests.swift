@@ -16,7 +16,7 @@ import Testing
         "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "defaultsd-values.5",
         "org.defaultsd.Defaults1.5",
     ])
-    func `A page is without fault to mandoc`(page: String) throws {
+    func `mandoc finds no fault in a page`(page: String) throws {
         let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")
         #expect(checked.output + checked.error == "")
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(checked.status == 0 && tried > 50, "\(checked)")
     }
 
-    @Test func `Every example of a file is one that lint takes`() throws {
+    @Test func `lint accepts every example of a file`() throws {
         let page = try String(
             contentsOfFile: Desktop.packageDirectory + "Sources/Manuals/defaultsd-managed.5.in",
             encoding: .utf8)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `No heading loses a word that is a macro's name`() throws {
+    @Test func `No heading loses a word that is also a macro`() throws {
         let page = try text("defaultsd-managed.5")
         let source = try String(
             contentsOfFile: "\(Self.folder)/defaultsd-managed.5", encoding: .utf8)

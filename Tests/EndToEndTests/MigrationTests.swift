@@ -19,8 +19,7 @@ import Testing
         desktop.run([Self.program] + words)
     }
 
-    @Test func `Each step is run once by processes that are all in the first one at a time`() throws
-    {
+    @Test func `Processes that start together run each step once`() throws {
         let steps = 40
         let gate = desktop.directory.path + "/gate"
         // Open for both, so that nobody waits for the other end.
@@ -46,7 +45,7 @@ import Testing
         #expect(try read("DefaultsVersion") == "\(steps)")
     }
 
-    @Test func `A program that dies in a step goes on with that step`() throws {
+    @Test func `A program that dies in a step continues with that step`() throws {
         #expect(migrate("count", Self.domain, "5", "3").status == 128 + 9)
         #expect(try read("Counter") == "2")
         #expect(try read("DefaultsVersion") == "2")
@@ -54,7 +53,7 @@ import Testing
         #expect(try read("Counter") == "5")
     }
 
-    @Test func `A later version runs the steps that are new, an earlier one none`() throws {
+    @Test func `A later version runs only the new steps, an earlier one none`() throws {
         #expect(migrate("count", Self.domain, "2").output == "2\n")
         #expect(migrate("count", Self.domain, "5").output == "5\n")
         let generation = try desktop.property("Generation")
@@ -76,7 +75,7 @@ import Testing
     }
 
     @Test(.enabled(if: !Desktop.hasInstalledDaemon, "this machine has defaultsd installed"))
-    func `Without any daemon nothing is migrated, and that is said`() throws {
+    func `Without any daemon nothing is migrated, and this is reported`() throws {
         // A copy that has no daemon beside it.
         let program = desktop.directory.path + "/MigratingProgram"
         try FileManager.default.copyItem(atPath: Self.program, toPath: program)
@@ -91,7 +90,7 @@ import Testing
 
     // MARK: Foundation's UserDefaults
 
-    @Test func `What Foundation's UserDefaults has is taken over as what it is`() throws {
+    @Test func `Values of Foundation's UserDefaults are imported with their types`() throws {
         let old = "org.example.Old"
         try migrate("store", old).requireOutput()
         let file = desktop.directory.path + "/config/\(old).plist"
@@ -120,7 +119,7 @@ import Testing
         #expect(desktop.tool("read", Self.domain, "Text").status != 0)
     }
 
-    @Test func `A name that UserDefaults has nothing of is taken over as nothing`() throws {
+    @Test func `A name without UserDefaults imports nothing`() throws {
         #expect(migrate("import", Self.domain, "org.example.Unknown").output == "1\n")
         #expect(try desktop.tool("keys", Self.domain).requireOutput() == "DefaultsVersion\n")
     }

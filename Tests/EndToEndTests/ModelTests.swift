@@ -47,7 +47,7 @@ private struct Report {
     let program: String
     let stepCount: Int
 
-    /// Nil where no failure was found.
+    /// Nil if no failure was found.
     init?(of result: ProgramResult) {
         let parts = result.output.matches(
             of: /As a program:\n\n(?<program>[\s\S]*)\nAs steps[^\n]*\n\n(?<steps>.*)\n/)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where what `defaultsctl` prints goes, and what it does where that cannot be.
+/// Output of `defaultsctl`, and what happens if it cannot be written.
 @Suite(.serialized) struct OutputTests {
     let desktop: Desktop
 
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that is closed is nobody else's`() {
+    @Test func `A descriptor that is closed is not used for another file`() {
         let input = tool(["apply"], "<&-")
         #expect(input.status == 1 && input.error.contains("Bad file descriptor"), "\(input)")
         let output = tool(["export", "a.b", "-"], ">&-")
@@ -51,7 +51,7 @@ import Testing
         "read a.b odd --json", "read a.b --json", "read --json", "find --json odd",
         "export a.b - --format json", "inspect a.b odd --json", "inspect a.b odd --json --pretty",
     ])
-    func `On a terminal JSON is JSON, and nothing of it is obeyed`(line: String) throws {
+    func `On a terminal JSON is JSON, and control characters have no effect`(line: String) throws {
         desktop.tool("write", "a.b", "odd", "--json", #"["v\u001b[31m\u009b\u202e"]"#)
         let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
         // Python's words for the text have two backslashes for one.
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["keys a.b", "keys -0 a.b", "keys --json a.b", "read --\u{1B}[31m\u{202E}"])
-    func `Neither a key nor a wrong word reaches a terminal raw`(line: String) throws {
+    func `Neither a key nor a wrong word reaches a terminal unescaped`(line: String) throws {
         desktop.tool("write", "a.b", "k\u{1B}[31m\u{202E}", "-int", "1")
         let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
         let raw = shown.replacing(#"\\"#, with: "")
@@ -68,7 +68,7 @@ import Testing
         #expect(raw.contains("[31m"), "\(shown)")
     }
 
-    @Test func `Of a long word that is wrong the beginning is told`() {
+    @Test func `Of a long wrong word the beginning is shown`() {
         let word = String(repeating: "x", count: 30_000)
         let lines = [
             [word], ["write", "a.b", "key", "-bool", word], ["read", "a.b.\(word)"],
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `Sentences end well`() throws {
+    @Test func `Sentences end with one full stop`() throws {
         #expect(
             desktop.tool("reed").error
                 == "defaultsctl: There is no verb 'reed'. Did you mean 'read'? See defaultsctl "

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `defaultsctl` where no service can be reached: it runs a daemon of its own.
+/// `defaultsctl` without a service: it runs a private daemon.
 @Suite(.serialized) struct OwnDaemonTests {
     let desktop: Desktop
 
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test func `What it has written is on disk, and its daemon gone, when it ends`() throws {
+    @Test func `When it ends, its changes are on disk, and its daemon is gone`() throws {
         #expect(desktop.toolAlone("write", "org.example.App", "Key", "-int", "1").status == 0)
         let folder = desktop.directory.path + "/config/defaultsd"
         #expect(desktop.run("flock", "--nonblock", folder + "/lock", "true").status == 0)
@@ -68,7 +68,7 @@ import Testing
         #expect(stored == #"{"key1":1,"key2":2,"key3":3,"key4":4,"key5":5,"key6":6}"# + "\n")
     }
 
-    @Test func `A bus on which nobody knows of the service is as none`() throws {
+    @Test func `A bus without the service is treated as no bus`() throws {
         let bus = try PrivateBus()
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
@@ -81,7 +81,7 @@ import Testing
             written.error.contains("no process on the session bus owns org.defaultsd.Defaults1"))
     }
 
-    @Test func `A service that does not start is told of, and not replaced`() throws {
+    @Test func `A service that does not start is reported, and not replaced`() throws {
         let services = desktop.directory.path + "/broken"
         try FileManager.default.createDirectory(
             atPath: services, withIntermediateDirectories: false)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test
-    func `The daemon is the one beside it, or else in PATH, and where there is none it says so`()
+    func `The daemon beside it is used, or the one in PATH; without one there is an error`()
         throws
     {
         let bin = desktop.directory.path + "/bin"
@@ -165,7 +165,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: bin + "/ended"))
     }
 
-    @Test func `A daemon that cannot write, or not even begin, is told of in its words`() throws {
+    @Test
+    func `A daemon that cannot write, or not even start, is reported with its message`() throws {
         let complaint = "echo '<6>Serving.' >&2; echo '<3>The disk is full.' >&2; exit 74"
         let full = try toolBeside(
             daemon: "#!/bin/sh\n\(Desktop.programs)/defaultsd \"$@\"; \(complaint)\n")
@@ -197,7 +198,7 @@ import Testing
         #expect(desktop.toolAlone("read", "org.example.App", "Key").output == "1\n")
     }
 
-    @Test func `Damage that its daemon has mended is told of`() throws {
+    @Test func `Damage that its daemon has repaired is reported`() throws {
         desktop.toolAlone("write", "a.b", "key", "-int", "1")
         let file = try FileHandle(forUpdating: URL(filePath: desktop.databasePath))
         try file.write(contentsOf: Data("no database at all".utf8))

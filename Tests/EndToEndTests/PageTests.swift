@@ -78,7 +78,7 @@ import Testing
         #expect(result.output == "done\n", "\(result.error)", sourceLocation: sourceLocation)
     }
 
-    @Test func `Attach gives the page as the contract lays it out, and whole domains`() {
+    @Test func `Attach gives the page as the contract describes it, and whole domains`() {
         expect(
             """
             set_value("org.example.App", "B", 2)
@@ -104,7 +104,7 @@ import Testing
             """)
     }
 
-    @Test func `A change stands on the page when its reply comes; no change does not`() {
+    @Test func `A change is on the page when its reply comes; no change does not`() {
         expect(
             """
             domain, other = "org.example.App", "org.example.Other"
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
-    func `The page serves on when the daemon ends, and who has mapped it sees the next one`(
+    func `The page stays when the daemon ends, and its clients see the next daemon's changes`(
         signal: Int32
     ) {
         expect(
@@ -159,7 +159,7 @@ import Testing
             """, "\(signal)")
     }
 
-    @Test func `A runtime directory removed under the daemon voids the page at the next change`() {
+    @Test func `A runtime directory that is removed voids the page at the next change`() {
         expect(
             """
             runtime = os.environ["XDG_RUNTIME_DIR"] + "/defaultsd"
@@ -183,7 +183,7 @@ import Testing
             """)
     }
 
-    @Test func `A page that is cut under the daemon costs the page and not the daemon`() {
+    @Test func `A truncated page does not crash the daemon`() {
         expect(
             """
             page = attach("org.example.App")
@@ -200,7 +200,8 @@ import Testing
             """)
     }
 
-    @Test func `A database made anew in the same place, or restored, makes every copy old`() {
+    @Test
+    func `A database that is created again in the same place, or restored, makes every copy old`() {
         expect(
             """
             config = os.environ["XDG_CONFIG_HOME"] + "/defaultsd"
@@ -226,7 +227,7 @@ import Testing
             """)
     }
 
-    @Test func `Thousands of domains on one slot: a change of one makes the others ask, in vain`() {
+    @Test func `Thousands of domains share a slot: a change of one makes the others ask in vain`() {
         expect(
             """
             names, prefix = ["org.example.App"], 0xcbf29ce484222325
@@ -264,7 +265,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `Where the runtime directory is full the page stands beside the database, and is kept`()
+    func `If the runtime directory is full, the page is beside the database, and stays there`()
         throws
     {
         let unmount = try mountRuntime(size: "64k")
@@ -291,7 +292,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `Where there is space for the journal and none for the page, a later Attach gives it`()
+    func `If there is space for the journal but not for the page, a later Attach gives it`()
         throws
     {
         let unmount = try mountRuntime(size: "16k")
@@ -311,7 +312,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting a file system takes root"))
-    func `A runtime directory that fills up under the daemon leaves the page right`() throws {
+    func `A runtime directory that becomes full leaves the page correct`() throws {
         let unmount = try mountRuntime(size: "128k")
         defer { unmount() }
         expect(
@@ -339,7 +340,7 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A sandboxed caller gets no page, and everything else`() throws {
+    func `A sandboxed caller gets no page, but everything else`() throws {
         #expect(desktop.call("Attach", "['org.example.App']").status == 0)
         let refused = try desktop.callFromSandbox(
             "org.defaultsd.Defaults1.Attach", "['org.example.App']")
@@ -372,14 +373,14 @@ import Testing
         #expect(try #require(Int(line.2)) >= 5)
     }
 
-    @Test func `No read is stale while the runtime directory goes again and again`() throws {
+    @Test func `No read is stale while the runtime directory disappears repeatedly`() throws {
         let facts = desktop.directory.path + "/facts"
         let reader = try ChildProcess(
             [program, "--writes", "50000", "--reads", "50000", "--kill-every", "0"],
             environment: desktop.environment, output: .lines, error: .file(facts))
         var losses = 0
         while reader.isRunning {
-            // When the page stands the daemon has made all that it makes anew.
+            // When the page is there, the daemon has made everything again.
             let moved = desktop.run(
                 "sh", "-c",
                 "cd \"$XDG_RUNTIME_DIR\" && ls defaultsd/*/counters && mv defaultsd ../lost-$0",
@@ -393,7 +394,7 @@ import Testing
         #expect(try #require(Int(match.1)) > 1)
     }
 
-    @Test func `A page that shows less than the truth is found out`() throws {
+    @Test func `A page with counters that are too low is detected`() throws {
         let facts = desktop.directory.path + "/facts"
         let reader = try ChildProcess(
             [program, "--kill-every", "0"], environment: desktop.environment, error: .file(facts))

@@ -149,7 +149,7 @@ import Testing
         (["--peer", "99"], 69), (["--peer", "0"], 69), (["--peer", "x"], 64), (["--peer"], 64),
         (["--peer=-1"], 64), (["--peer=0", "--replace"], 64),
     ])
-    func `What is no connected socket is refused in a sentence`(
+    func `Anything but a connected socket is refused in a sentence`(
         arguments: [String], status: Int
     ) throws {
         let daemon = desktop.run([Desktop.programs + "/defaultsd"] + arguments)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: ["b''", "b'GET / HTTP/1.0\\r\\n\\r\\n'", "b'\\0AUTH NONSENSE\\r\\n' * 99"])
-    func `Who does not speak D-Bus at the other end is told of, and the daemon fails`(
+    func `A peer that does not speak D-Bus is reported, and the daemon fails`(
         bytes: String
     ) throws {
         let output = try desktop.python(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Programs in a session that has no service of its own: over ssh, in a container, from cron.
+/// Programs in a session without a service: over ssh, in a container, from cron.
 @Suite(.serialized) struct ReachingTests {
     let desktop: Desktop
     private static let app = "org.example.App"
@@ -25,13 +25,13 @@ import Testing
         try desktop.installed(ClientProcess.program, daemon: daemon)
     }
 
-    @Test func `An app without a bus keeps what it sets`() throws {
+    @Test func `An app without a bus keeps the values that it sets`() throws {
         let left = try client("leave", Self.app, "Key", "5")
         #expect(left.status == 0 && left.error == "", "\(left)")
         #expect(desktop.toolAlone("read", Self.app, "Key").output == "5\n")
     }
 
-    @Test func `Apps without a bus wait for one another, and none loses what it sets`() throws {
+    @Test func `Apps without a bus wait for one another, and none loses its values`() throws {
         let script = """
             for number in 1 2 3 4 5 6; do "$0" leave a.b "key$number" $number & done
             wait
@@ -44,8 +44,8 @@ import Testing
         #expect(stored == #"{"key1":1,"key2":2,"key3":3,"key4":4,"key5":5,"key6":6}"# + "\n")
     }
 
-    @Test func `An app without a bus says so in its state, and lets others at the database`() throws
-    {
+    @Test
+    func `An app without a bus says so in its state, and lets others use the database`() throws {
         _ = try installedClient(daemon: true)
         let talking = try ClientProcess(
             ["talk", Self.app], in: desktop,
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.enabled(if: !Desktop.hasInstalledDaemon, "this machine has defaultsd installed"))
-    func `An app that reaches nobody says at its end what is lost`() throws {
+    func `An app that reaches no service reports at its end what is lost`() throws {
         var environment = desktop.environmentWithoutBus
         environment["PATH"] = "/usr/bin:/bin"
         let left = try client(
@@ -75,7 +75,8 @@ import Testing
         #expect(left.error.contains("no program defaultsd is installed"))
     }
 
-    @Test func `A session without a bus is told of as such, and not of a display`() throws {
+    @Test
+    func `A session without a bus is reported as such, and not as one without a display`() throws {
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = nil
         environment["DISPLAY"] = nil
@@ -166,7 +167,7 @@ import Testing
         #expect(left.error.contains("may be lost: \(desktop.databasePath) has version 99"))
     }
 
-    @Test func `The service of another database is not used in the place of the own`() throws {
+    @Test func `The service of another database is not used in place of the own one`() throws {
         let other = try Desktop()
         try other.setNumber(1, forKey: "Key", in: Self.app)
         var environment = desktop.environmentWithoutBus

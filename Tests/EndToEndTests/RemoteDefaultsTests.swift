@@ -22,7 +22,7 @@ import Testing
         await defaults.close()
     }
 
-    @Test func `What is set is read, listed, removed and then not there`() async throws {
+    @Test func `A value that is set can be read, listed, and removed`() async throws {
         try await withDefaults { defaults in
             let archive = try KeyedArchive(json: #"{"$class":"Account","username":"ada"}"#)
             #expect(try await defaults.set(archive, forKey: "User", in: "org.example.App") == 2)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A watcher is told of each change in its domain and of no other`() async throws {
+    @Test func `A watcher gets each change in its domain and in no other`() async throws {
         try await withDefaults { defaults in
             let changes = try await defaults.changes(in: "org.example.App")
             let one = try KeyedArchive(json: "1")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `Synchronize makes what is pending durable, as status tells`() async throws {
+    @Test func `Synchronize makes pending changes durable, as status shows`() async throws {
         try await withDefaults { defaults in
             try await defaults.set(
                 try KeyedArchive(json: "1"), forKey: "Key", in: "org.example.App")
@@ -83,7 +83,7 @@ import Testing
         #expect(error.code == .unreachable)
     }
 
-    @Test func `Without a service the bus's error comes through`() async throws {
+    @Test func `Without a service the bus's error reaches the caller`() async throws {
         let bus = try PrivateBus()
         let defaults = try await RemoteDefaults.connect(to: .address(bus.address))
         let error = try await #require(throws: ClientError.self) {

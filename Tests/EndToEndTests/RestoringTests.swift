@@ -3,13 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The restoration of a backup by a daemon that goes on serving.
+/// The restoration of a backup by a daemon that continues to serve.
 @Suite(.serialized) struct RestoringTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
 
-    @Test func `What was removed, changed and added since is as it was, and undone again`() throws {
+    @Test
+    func `Removed, changed and added values are as before, and it can be undone`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonEverything)
@@ -47,7 +48,7 @@ import Testing
         #expect(output == "restored\n")
     }
 
-    @Test func `It is one change of each domain, told to everybody, and there after a crash`()
+    @Test func `It is one change of each domain, announced to everybody, and survives a crash`()
         throws
     {
         let output = try desktop.python(
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test
-    func `A dry run that would name more keys than a reply holds says so, and changes nothing`()
+    func `A dry run with more keys than a reply can hold says so, and changes nothing`()
         throws
     {
         let output = try desktop.python(
@@ -154,7 +155,7 @@ import Testing
         #expect(try desktop.backupNames("undo").isEmpty)
     }
 
-    @Test func `The oldest backup can be restored though another is made for its undoing`() throws {
+    @Test func `The oldest backup can be restored although another is made to undo it`() throws {
         for number in 1...7 {
             desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")
             #expect(desktop.tool("backup", "now").status == 0)

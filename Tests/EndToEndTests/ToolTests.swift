@@ -19,14 +19,14 @@ import Testing
             #"{"$class":"Account","username":"ada"}"#
         ),
     ])
-    func `What is written with a type is read back with it`(value: [String], json: String) {
+    func `A value written with a type is read back with it`(value: [String], json: String) {
         #expect(desktop.tool(["write", "org.example.App", "Key"] + value).status == 0)
         let answer = desktop.tool("read", "org.example.App", "Key", "--json")
         #expect(answer.output == json + "\n")
         #expect(answer.error == "")
     }
 
-    @Test func `The daemon gets the type too`() {
+    @Test func `The daemon stores the type too`() {
         desktop.tool("write", "org.example.Game", "PlaySound", "-bool", "true")
         #expect(
             desktop.call("GetValue", "org.example.Game", "PlaySound").output
@@ -47,7 +47,7 @@ import Testing
         #expect(desktop.tool("domains").output == "org.example.App\n")
     }
 
-    @Test func `Deleting removes, and deleting what is not there is refused`() {
+    @Test func `Deleting removes a key, and deleting a missing key is refused`() {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         #expect(desktop.tool("delete", "org.example.App", "Key").status == 0)
         let again = desktop.tool("delete", "org.example.App", "Key")
@@ -61,7 +61,7 @@ import Testing
         ["read", "not a domain", "Key"], ["write", "org.example.App", "", "-int", "1"],
         ["write", "org.example.App@managed", "Key", "-int", "1"],
     ])
-    func `Not found and refused are 1, with one sentence`(arguments: [String]) {
+    func `Not found and refused exit with 1 and one sentence`(arguments: [String]) {
         let answer = desktop.tool(arguments)
         #expect(answer.status == 1)
         #expect(answer.output == "")
@@ -75,14 +75,14 @@ import Testing
         ["write", "org.example.App", "Key", "--json", "{"], ["raed"], ["delete"],
         ["read", "a", "b", "c"],
     ])
-    func `A wrong command line is 64`(arguments: [String]) {
+    func `A wrong command line exits with 64`(arguments: [String]) {
         let answer = desktop.tool(arguments)
         #expect(answer.status == 64)
         #expect(answer.error.hasPrefix("defaultsctl: "))
         #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")
     }
 
-    @Test func `status tells the path, the generations and what is pending`() throws {
+    @Test func `status shows the path, the generations and the pending changes`() throws {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         #expect(desktop.tool("sync").status == 0)
         let status = try desktop.tool("status").requireOutput()
@@ -92,7 +92,7 @@ import Testing
         #expect(status.contains(/file system +\w+\n/))
     }
 
-    @Test func `status serves with a daemon of an earlier version, which tells less`() throws {
+    @Test func `status works with a daemon of an earlier version, which reports less`() throws {
         let older = try desktop.startOlderService()
         defer { older.send(SIGTERM) }
         let status = try desktop.tool("status").requireOutput()
@@ -103,7 +103,7 @@ import Testing
                 "It has version 0.1, but this program has version "))
     }
 
-    @Test func `watch goes on over a value that cannot be shown, and names its key`() throws {
+    @Test func `watch continues after a value that cannot be shown, and names its key`() throws {
         let watcher = try desktop.start(Desktop.programs + "/defaultsctl", "watch", "org.example.A")
         let lines = try #require(watcher.lines)
         defer { watcher.send(SIGTERM) }
@@ -131,7 +131,7 @@ import Testing
         #expect(read.output == "{\n    Zebra = 1;\n}\n")
     }
 
-    @Test func `watch refuses a domain that cannot be, and watches one layer where told`() throws {
+    @Test func `watch refuses an invalid domain, and watches one layer on request`() throws {
         #expect(desktop.tool("watch", "org..example").status == 1)
         let watcher = try desktop.start(
             Desktop.programs + "/defaultsctl", "watch", "org.example.A@host")
@@ -143,7 +143,7 @@ import Testing
         #expect(lines.next()?.hasPrefix("org.example.A@host Key = 2 (new; ") == true)
     }
 
-    @Test func `It tells its version and every subcommand`() throws {
+    @Test func `It prints its version and every subcommand`() throws {
         #expect(desktop.tool("--version").output.contains(/^\d+\.\d+\.\d+\n$/))
         let help = try desktop.tool("--help").requireOutput()
         for verb in [

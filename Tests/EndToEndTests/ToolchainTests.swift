@@ -30,7 +30,7 @@ import Testing
             environment: ["PATH": directory.path])
     }
 
-    @Test func `A system with all that is needed is told nothing`() {
+    @Test func `A complete system gets no message`() {
         let result = check()
         #expect(result.status == 0 && result.output + result.error == "", "\(result)")
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(result.error.contains("does not run: swift: cannot execute binary file"))
     }
 
-    @Test func `A user who may not install packages is told the command line that does`() throws {
+    @Test func `A user who may not install packages gets the command line that does`() throws {
         try write("dpkg-query", "case \"$*\" in *git|*libxml2) ;; *) echo installed ;; esac")
         try write("ldd", "echo ' libxml2.so.2 => not found'; echo ' libm.so.6 => /lib/libm.so.6'")
         let result = check()
@@ -65,7 +65,7 @@ import Testing
         #expect(result.error.hasSuffix("\n    apt-get install git libxml2\n"), "\(result)")
     }
 
-    @Test func `A system that is no Debian is told what is missing`() throws {
+    @Test func `A system that is not Debian gets a list of what is missing`() throws {
         try write("dpkg-query", "case \"$*\" in *git) ;; *) echo installed ;; esac")
         try FileManager.default.removeItem(atPath: directory.path + "/apt-get")
         let result = check()

@@ -17,7 +17,7 @@ import Testing
         desktop.call("ApplyValues", "org.example.App", set, remove, expected, options)
     }
 
-    @Test func `All of it is one change with one generation and one signal`() throws {
+    @Test func `A transaction is one change with one generation and one signal`() throws {
         apply("{'a': <1>, 'b': <2>}")
         let monitor = try desktop.start(
             "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
@@ -53,7 +53,7 @@ import Testing
         ("{'': uint64 4}", false), ("{'': uint64 0}", false),
         ("{'a': uint64 2, '': uint64 1}", false),
     ])
-    func `What is expected holds, or nothing is changed`(expected: String, holds: Bool) throws {
+    func `All expectations are met, or nothing is changed`(expected: String, holds: Bool) throws {
         apply("{'a': <1>}")
         desktop.call("SetValue", "org.example.Other", "x", "<1>")
         // Checked before the rule of no change, too.
@@ -65,7 +65,7 @@ import Testing
         #expect(keys == (holds ? "(['a', 'b'],)\n" : "(['a'],)\n"))
     }
 
-    @Test func `A domain without keys is what 0 expects of a whole domain`() throws {
+    @Test func `A domain without keys meets the expectation 0 for the whole domain`() throws {
         #expect(apply("{'a': <1>}", expected: "{'': uint64 0}").status == 0)
         #expect(
             apply("{'b': <1>}", expected: "{'': uint64 0}").errorName
@@ -82,7 +82,7 @@ import Testing
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
         ("{}", "[]", "{}", "{'quick': <true>}", "There is no option 'quick'."),
     ])
-    func `What contradicts itself is InvalidArgs, and says what`(
+    func `A contradiction is InvalidArgs, with the reason`(
         set: String, remove: String, expected: String, options: String, words: String
     ) throws {
         let answer = apply(set, remove, expected: expected, options: options)
@@ -114,7 +114,7 @@ import Testing
         #expect(lines.last?.contains("'k' appears twice in 'expected'") == true)
     }
 
-    @Test func `An archive that is refused is named by its key, and nothing is changed`() throws {
+    @Test func `A refused archive is named by its key, and nothing is changed`() throws {
         let answer = desktop.call(
             "Apply", "org.example.App", "{'bad': [byte 1, 2, 3]}", "[]", "{}", "{}")
         #expect(answer.errorName == BadInputTests.own("InvalidArchive"))
@@ -122,8 +122,7 @@ import Testing
         #expect(desktop.call("ListDomains").output == "(@as [],)\n")
     }
 
-    @Test func `A token asked again has the earlier reply, also after SIGKILL and SIGTERM`() throws
-    {
+    @Test func `A repeated token gets the earlier reply, even after SIGKILL and SIGTERM`() throws {
         let options = "{'token': <'once'>}"
         #expect(apply("{'a': <1>}", options: options).output == "(uint64 2,)\n")
         #expect(apply("{'a': <2>}").output == "(uint64 3,)\n")
@@ -141,8 +140,8 @@ import Testing
                 .output == "(uint64 4,)\n")
     }
 
-    @Test func `A token of no change is remembered over SIGKILL; one of a Conflict is not`() throws
-    {
+    @Test
+    func `A token without a change is remembered over SIGKILL; one of a Conflict is not`() throws {
         apply("{'a': <1>}")
         #expect(apply("{'a': <1>}", options: "{'token': <'same'>}").output == "(uint64 2,)\n")
         apply("{'a': <2>}")
@@ -154,7 +153,7 @@ import Testing
         #expect(apply("{'a': <3>}", options: "{'token': <'refused'>}").output == "(uint64 4,)\n")
     }
 
-    @Test func `A token alone holds up nobody who waits for the disk`() throws {
+    @Test func `A token without a change delays nobody who waits for the disk`() throws {
         apply("{}", options: "{'token': <'alone'>}")
         #expect(desktop.call("Synchronize").output == "(uint64 1,)\n")
         apply("{}", options: "{'token': <'another'>}")
@@ -164,7 +163,7 @@ import Testing
         #expect(apply("{'a': <1>}", options: "{'token': <'last'>}").output == "(uint64 1,)\n")
     }
 
-    @Test func `A token alone goes to disk by itself`() throws {
+    @Test func `A token without a change goes to disk by itself`() throws {
         let options = "{'token': <'alone'>}"
         apply("{}", options: options)
         // No time is asserted: this ends when the daemon has flushed of its own accord.
@@ -177,7 +176,8 @@ import Testing
         #expect(apply("{'a': <1>}", options: options).output == "(uint64 1,)\n")
     }
 
-    @Test func `A durable one that was no change waits for the flush that has its token`() throws {
+    @Test
+    func `A durable transaction without a change waits for the flush that has its token`() throws {
         // It comes while another flush is under way, to which it would be too late.
         let output = try desktop.python(
             """
@@ -202,7 +202,7 @@ import Testing
         #expect(output == "2 2\n")
     }
 
-    @Test func `A durable one is on disk when its reply comes`() throws {
+    @Test func `A durable transaction is on disk when its reply comes`() throws {
         apply("{'a': <1>}", options: "{'durable': <true>}")
         #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
         // No change is to be on disk, too.
@@ -211,7 +211,7 @@ import Testing
         #expect(try desktop.property("DurableGeneration") == "<uint64 3>")
     }
 
-    @Test func `Both lists are empty where the names are too many to tell`() throws {
+    @Test func `Both lists are empty if there are too many names`() throws {
         let output = try desktop.python(
             """
             \(Desktop.pythonArchive)
@@ -232,7 +232,8 @@ import Testing
         #expect(output == "1000 0 2\n0 0 3\n")
     }
 
-    @Test func `Rename moves a value, and refuses a name that is taken or not there`() throws {
+    @Test
+    func `Rename moves a value, and refuses an existing new name or a missing old one`() throws {
         apply("{'old': <1>, 'taken': <2>}")
         func rename(_ old: String, _ new: String) -> ProgramResult {
             desktop.call("Rename", "org.example.App", old, new)

@@ -12,7 +12,8 @@ extension UserManagerTests {
 
         init() throws { manager = try UserManager() }
 
-        @Test func `A unit that cannot start fails a call at once, with what the unit said`() throws
+        @Test
+        func `A unit that cannot start fails a call at once, with the message of the unit`() throws
         {
             #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
             #expect(manager.unit("stop") == "")
@@ -33,7 +34,7 @@ extension UserManagerTests {
             #expect(client.error.contains("has version 99 of the schema"), "\(client)")
         }
 
-        @Test func `After the repair the next call has its answer, whoever waits at the bus`()
+        @Test func `After the repair the next call is answered, whoever waits at the bus`()
             throws
         {
             #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
@@ -74,7 +75,7 @@ extension UserManagerTests {
             #expect(try talking.end() == 0)
         }
 
-        @Test func `A masked unit is called masked`() throws {
+        @Test func `A masked unit is reported as masked`() throws {
             _ = manager.unit("mask")
             defer { _ = manager.unit("unmask") }
             let failed = manager.tool("domains")
@@ -89,7 +90,7 @@ extension UserManagerTests {
                 doctor.output.contains("masks the unit") && !doctor.output.contains("ExecStart"))
         }
 
-        @Test func `A unit whose program is missing says so`() throws {
+        @Test func `A unit whose program is missing is reported as such`() throws {
             try manager.removeDaemon()
             let failed = manager.tool("domains")
             #expect(failed.status == 69)

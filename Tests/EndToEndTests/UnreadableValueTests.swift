@@ -9,7 +9,7 @@ import Testing
     init() throws { desktop = try Desktop() }
 
     @Test(arguments: [10, 100_000])
-    func `A value that could not be read is kept when the key is set, a large one too`(
+    func `An unreadable value is kept when the key is set, even a large one`(
         count: Int
     ) throws {
         let old = "[\"" + String(repeating: "x", count: count) + "\"]"

@@ -34,7 +34,7 @@ import Testing
         #expect(answer.error == "" && answer.status == 0)
     }
 
-    @Test func `A part is written and removed, and all else stays`() {
+    @Test func `A part is written and removed, and everything else stays`() {
         let write = ["write", "org.example.App", "State", "--path"]
         #expect(desktop.tool(write + ["options.audio.volume", "-float", "0.5"]).status == 0)
         #expect(desktop.tool(write + ["books[1]", "--json", "[1]"]).status == 0)
@@ -50,7 +50,7 @@ import Testing
                 == #"{"$class":"State","books":[[1]],"level":-2,"options":{"a.b":1}}"# + "\n")
     }
 
-    @Test func `Writing the part that is there is no change`() throws {
+    @Test func `Writing the existing part is not a change`() throws {
         let before = try desktop.property("Generation")
         desktop.tool(
             "write", "org.example.App", "State", "--path", "options.audio.volume", "-int", "3")
@@ -67,7 +67,7 @@ import Testing
         (["write", "org.example.App", "State", "--path", "a.b", "-int", "1"], "has no 'a'."),
         (["write", "org.example.App", "Missing", "--path", "a", "-int", "1"], "Missing"),
     ])
-    func `A path that leads nowhere is 1, with one sentence`(
+    func `A path to nothing exits with 1 and one sentence`(
         arguments: [String], sentence: String
     ) {
         let before = value()
@@ -86,7 +86,7 @@ import Testing
         ["delete", "org.example.App", "State", "--path", "\"a"],
         ["write", "org.example.App", "State", "--path", "a"],
     ])
-    func `A path that is misspelled, or has no key, is 64`(arguments: [String]) {
+    func `A path that is malformed, or has no key, exits with 64`(arguments: [String]) {
         let answer = desktop.tool(arguments)
         #expect(answer.status == 64)
         #expect(answer.complaint.split(separator: "\n").count == 1, "\(answer.error)")

@@ -19,7 +19,7 @@ import Testing
         return (process, try #require(process.lines))
     }
 
-    @Test func `A line tells what is there, what was there, and who has changed it`() throws {
+    @Test func `A line has the new value, the old value, and the writer`() throws {
         desktop.tool("write", "org.example.Game", "Level", "-int", "1")
         let (watcher, lines) = try watch()
         desktop.tool("write", "org.example.Game", "Level", "-int", "2")
@@ -126,7 +126,7 @@ import Testing
         #expect(lines.next() == "lines'")
     }
 
-    @Test func `A key, a part of its value, and one layer can be watched alone`() throws {
+    @Test func `A key, a part of its value, or one layer can be watched alone`() throws {
         desktop.tool("write", "a.b", "key", "--json", #"{"x":1,"y":2}"#)
         let (part, lines) = try watch("a.b", "key", "--path", "x")
         defer { part.send(SIGTERM) }
@@ -141,7 +141,7 @@ import Testing
         #expect(desktop.tool("watch", "--json", "--as-commands").status == 64)
     }
 
-    @Test func `A key that could be taken for more is quoted`() throws {
+    @Test func `A key that looks like something else is quoted`() throws {
         let (watcher, lines) = try watch("a.b")
         defer { watcher.send(SIGTERM) }
         for key in ["two words", "x = 1", "\"", "n\u{A0}b", "é-._:/"] {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A change for another host is told under the name of that host, and no other`()
+    @Test func `A change for another host is shown under the name of that host only`()
         throws
     {
         desktop.tool("-currentHost", "write", "a.b", "key", "-int", "1")
@@ -190,7 +190,7 @@ import Testing
         #expect(ownLines.next()?.hasPrefix("a.b@host key removed (was 1; ") == true)
     }
 
-    @Test func `It goes on over the death of the daemon, and misses nothing`() throws {
+    @Test func `watch continues after the death of the daemon, and misses nothing`() throws {
         let (watcher, lines) = try watch()
         defer { watcher.send(SIGTERM) }
         for round in 1...3 {
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `A change that is too large to be named is told key by key`() throws {
+    @Test func `A change that is too large to be named is reported key by key`() throws {
         let (watcher, lines) = try watch("a.b")
         defer { watcher.send(SIGTERM) }
         _ = try desktop.python(
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `Who is slow misses no key, and is told of none twice`() throws {
+    @Test func `A slow reader misses no key, and gets none twice`() throws {
         let (watcher, lines) = try watch("--json")
         defer { watcher.send(SIGTERM) }
         watcher.send(SIGSTOP)
@@ -251,7 +251,7 @@ import Testing
         #expect(try object(lines.next())["key"] as? String == "end")
     }
 
-    @Test func `A value that is too large to be kept is told by its size`() throws {
+    @Test func `A value that is too large to be kept is shown by its size`() throws {
         let text = String(repeating: "x", count: 100_000)
         desktop.tool("write", "a.b", "key", "-string", text)
         let (watcher, lines) = try watch()
@@ -272,7 +272,7 @@ import Testing
     }
 
     @Test(arguments: ["close at once", "close later"])
-    func `When nobody reads any more it ends in silence with 0`(when: String) throws {
+    func `When nobody reads any more it ends silently with 0`(when: String) throws {
         let output = try desktop.python(
             """
             import subprocess, sys
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--json"], ["--as-commands"]])
-    func `Nothing of a key or a value reaches a terminal raw`(form: [String]) throws {
+    func `No key and no value reaches a terminal unescaped`(form: [String]) throws {
         let tool = Desktop.programs + "/defaultsctl"
         desktop.tool("write", "a.b", "first", "-int", "1")
         let shown = try desktop.onTerminal(

@@ -116,7 +116,7 @@ struct BuildingTests {
         #expect(try KeyedArchive(json: one).bytes == KeyedArchive(json: other).bytes)
     }
 
-    @Test("is what an archive gives that is shown to a builder")
+    @Test("equals the archive that is rendered into a builder")
     func builderAsSink() throws {
         let archive = try KeyedArchive(
             json: #"{"$class":"A","x":[1,{"$data":"AQ=="}],"y":{"$bytes":""}}"#)
@@ -125,7 +125,7 @@ struct BuildingTests {
         #expect(builder.finish().bytes == archive.bytes)
     }
 
-    @Test("takes the spellings of D-Bus, where bytes come as data")
+    @Test("accepts the spellings of D-Bus, which has bytes for data")
     func dataEvents() throws {
         var builder = ValueFormBuilder()
         try builder.beginDictionary()

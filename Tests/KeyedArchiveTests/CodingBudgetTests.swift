@@ -3,7 +3,7 @@ import KeyedArchive
 import PropertyList
 import Testing
 
-@Suite("What decoding may cost")
+@Suite("The budget of decoding")
 struct CodingBudgetTests {
     private static let size = 1 << 14
 
@@ -73,7 +73,7 @@ struct CodingBudgetTests {
         }
     }
 
-    @Test("is an error even where types pass over it (invariant 1)")
+    @Test("is an error even if types ignore it (invariant 1)")
     func passedOver() {
         #expect(isTooLarge { _ = try decoder().decode([Passing].self, from: rows(of: 1)) })
         #expect(isTooLarge { _ = try decoder().decode(Passing.self, from: rows(of: 1)) } == false)
@@ -99,7 +99,7 @@ struct CodingBudgetTests {
         }
     }
 
-    @Test("is counted for each key that is read, however many are one string (invariant 1)")
+    @Test("is counted for each key that is read, even if many are one string (invariant 1)")
     func keys() {
         let shared = [
             keys(Self.long),
@@ -114,7 +114,7 @@ struct CodingBudgetTests {
         }
     }
 
-    @Test("is not spent on keys of other lengths than those that few are searched for")
+    @Test("is not spent on keys of other lengths than the few that are searched for")
     func fewKeys() throws {
         let keys: Tree = ["$class": .uid(3), "NS.string": Self.long]
         let bytes = Tree.archive(
@@ -135,7 +135,7 @@ struct CodingBudgetTests {
         #expect(isTooLarge { _ = try decoder().decode([Versioned].self, from: bytes) })
     }
 
-    @Test("is counted for fields that are elements, whoever does not take them (invariant 1)")
+    @Test("is counted for fields that are elements, whoever skips them (invariant 1)")
     func numbered() {
         struct Idle: Decodable {
             init(from decoder: any Decoder) throws { _ = try decoder.unkeyedContainer() }

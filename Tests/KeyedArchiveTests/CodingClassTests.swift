@@ -26,7 +26,7 @@ struct CodingClassTests {
         #expect(car.brand == "Tatra" && car.wheels == 4)
     }
 
-    @Test("can keep its superclass apart")
+    @Test("can store its superclass separately")
     func superclassApart() throws {
         let archive = try KeyedArchive.encoding(Truck(load: 2.5))
         #expect(
@@ -36,7 +36,7 @@ struct CodingClassTests {
         #expect(truck.load == 2.5 && truck.wheels == 6)
     }
 
-    @Test("is encoded as what it is, whatever it is known as")
+    @Test("is encoded as its real type, whatever its static type is")
     func dynamicType() throws {
         let vehicles = [Vehicle(wheels: 2), Car(brand: "Tatra")]
         let archive = try KeyedArchive.encoding(vehicles)
@@ -64,7 +64,7 @@ struct CodingClassTests {
         #expect(try KeyedArchive.encoding([Person("ada"), Person("ada")]).bytes != archive.bytes)
     }
 
-    @Test("is one instance of each type that is asked for")
+    @Test("is one instance for each requested type")
     func sharedByTypes() throws {
         final class Name: Codable {
             let name: String
@@ -134,7 +134,7 @@ struct CodingClassTests {
         #expect(try archive.text().contains("ada"))
     }
 
-    @Test("that encodes itself as itself alone is an error")
+    @Test("that encodes itself only as itself is an error")
     func itself() throws {
         final class Endless: Encodable {
             func encode(to encoder: any Encoder) throws {
@@ -157,7 +157,7 @@ struct CodingClassTests {
         #expect(people.map(\.name) == (0..<100).map { "\($0)" })
     }
 
-    @Test("of which an error was caught leaves nothing behind")
+    @Test("with an error that was caught leaves nothing behind")
     func caught() throws {
         struct Failure: Error {}
         final class Fragile: Encodable {
@@ -190,7 +190,7 @@ struct ClassNameTests {
         var a = 1
     }
 
-    @Test("are those of the types, with the module where that is asked")
+    @Test("are those of the types, with the module on request")
     func names() throws {
         #expect(
             try KeyedArchive.encoding(Hidden()).text().hasPrefix(#"{"$class":"ClassNameTests.Hid"#))
@@ -211,7 +211,7 @@ struct ClassNameTests {
                 == Hidden())
     }
 
-    @Test("can be set, both ways")
+    @Test("can be set, in both directions")
     func set() throws {
         var encoder = KeyedArchiveEncoder()
         encoder.setClassName("ABUser", for: Account.self)
@@ -237,7 +237,7 @@ struct ClassNameTests {
         #expect(texts.contains("NSURLRequest") && texts.contains("NSObject"))
     }
 
-    @Test("fit by a superclass too")
+    @Test("fit through a superclass too")
     func superclass() throws {
         let bytes = Tree.archive(
             ["$class": .uid(2), "wheels": 3], Tree.record("Bike", "Vehicle"))
@@ -251,7 +251,7 @@ struct ClassNameTests {
         let options: [String: Bool]
     }
 
-    @Test("are of no matter for dictionaries, which decode as structs, and the other way round")
+    @Test("do not matter for dictionaries that decode as structs, or the reverse")
     func dictionaries() throws {
         let account = Account(username: "ada", isAdmin: true, age: 3)
         #expect(

@@ -6,7 +6,7 @@ import Testing
 @Suite("Collections that are decoded")
 struct CodingCollectionTests {
     @Test(
-        "take arrays and sets in each spelling",
+        "accept arrays and sets in each spelling",
         arguments: [
             Tree.archive(
                 ["$class": .uid(2), "NS.objects": [.uid(3), .uid(4)]], Tree.record("NSArray"),
@@ -29,7 +29,7 @@ struct CodingCollectionTests {
     }
 
     @Test(
-        "take dictionaries in each spelling",
+        "accept dictionaries in each spelling",
         arguments: [
             Tree.archive(
                 ["$class": .uid(2), "NS.keys": [.uid(3)], "NS.objects": [.uid(4)]],
@@ -78,7 +78,7 @@ struct CodingCollectionTests {
         )
     }
 
-    @Test("of keys that are encoded alike are an error when they are encoded")
+    @Test("with keys that are encoded alike are an error when they are encoded")
     func alike() throws {
         struct Vague: Encodable, Hashable {
             let number: Int
@@ -92,7 +92,7 @@ struct CodingCollectionTests {
                 == "Index 0: Two different keys of the dictionary have the same encoding.")
     }
 
-    @Test("refuse what is none of them")
+    @Test("refuse objects that are not collections")
     func others() {
         #expect(
             summary { _ = try [Int].decoded(#"{"a":1}"#) }

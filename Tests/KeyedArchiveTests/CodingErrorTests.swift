@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Errors of coding")
 struct CodingErrorTests {
-    @Test("name the way to the field, and what is there instead")
+    @Test("name the path to the field, and what is there instead")
     func paths() throws {
         let json =
             #"[{"$class":"Outer","inner":{"$class":"Outer.Inner","value":1},"others":"#
@@ -83,7 +83,7 @@ struct CodingErrorTests {
         }
     }
 
-    @Test("come where a field is written twice, by a class and its superclass too")
+    @Test("occur if a field is written twice, by a class and its superclass too")
     func duplicates() throws {
         final class Clash: Vehicle {
             enum CodingKeys: CodingKey { case wheels }
@@ -108,7 +108,7 @@ struct CodingErrorTests {
             summary { _ = try KeyedArchive.encoding(nested) }?.hasPrefix("a: The field") == true)
     }
 
-    @Test("come where an encoder is asked for things that exclude each other")
+    @Test("occur if an encoder gets requests that exclude each other")
     func conflicts() throws {
         let bodies: [(any Encoder) throws -> Void] = [
             { encoder in
@@ -147,7 +147,7 @@ struct CodingErrorTests {
         }
     }
 
-    @Test("come where values are nested too deep, one way and the other")
+    @Test("occur if values are nested too deep, in both directions")
     func depth() throws {
         struct Deep: Codable {
             var next: [Deep]
@@ -181,7 +181,7 @@ struct CodingErrorTests {
             summary { _ = try KeyedArchive.encoding(byHand) }?.hasSuffix("512 levels.") == true)
     }
 
-    @Test("come where a type encodes or decodes itself without end")
+    @Test("occur if a type encodes or decodes itself endlessly")
     func endless() throws {
         struct Endless: Codable {
             init() {}
@@ -201,7 +201,7 @@ struct CodingErrorTests {
                 == "corrupted at : The value is nested deeper than 512 levels.")
     }
 
-    @Test("come at the end of an array, and where a root is not there")
+    @Test("occur at the end of an array, and if a root is missing")
     func ends() throws {
         struct Greedy: Decodable {
             init(from decoder: any Decoder) throws {
@@ -228,7 +228,7 @@ struct CodingErrorTests {
                 == "no key at : The archive has no root of this name.")
     }
 
-    @Test("leave the element of an array to be decoded as something else")
+    @Test("leave the element of an array to be decoded as another type")
     func secondTry() throws {
         struct Either: Decodable, Equatable {
             var texts: [String] = []
@@ -247,14 +247,14 @@ struct CodingErrorTests {
     }
 }
 
-@Suite("Archives that are made to do harm")
+@Suite("Hostile archives")
 struct CodingHostileTests {
     struct Node: Decodable {
         var a: [Node]?
         var b: [Node]?
     }
 
-    @Test("are an error where shared objects make them huge")
+    @Test("are an error if shared objects make them huge")
     func bomb() throws {
         var objects: [Tree] = ["$null"]
         for level in 1...40 {
@@ -282,7 +282,7 @@ struct CodingHostileTests {
                 .contains("is larger than 1048576 bytes") == true)
     }
 
-    @Test("are an error where they go around in circles")
+    @Test("are an error if they have cycles")
     func circles() throws {
         let decoder = KeyedArchiveDecoder()
         let list = Tree.archive(
@@ -311,7 +311,7 @@ struct CodingHostileTests {
         #expect(summary { _ = try decoder.decode(Date.self, from: date) } != nil)
     }
 
-    @Test("are an error where a class is a value, or an inline dictionary says it is an object")
+    @Test("are an error if a class is a value, or an inline dictionary claims to be an object")
     func classes() throws {
         let decoder = KeyedArchiveDecoder()
         let record = Tree.archive(Tree.record("Account"))
@@ -374,7 +374,7 @@ struct CodingHostileTests {
     }
 
     @Test(
-        "of real programs are an error or a value, whatever type is asked for",
+        "of real programs are an error or a value, whatever type is requested",
         arguments: Fixtures.keyed)
     func fixtures(_ fixture: Fixtures.Fixture) {
         tryEverything(fixture.bytes)

@@ -67,7 +67,7 @@ struct CodingFixtureTests {
         }
     }
 
-    @Test("are those of Safari, numbers behind references and fields without keys among them")
+    @Test("are those of Safari, with numbers behind references and fields without keys")
     func response() throws {
         let bytes = try Fixtures.bytes(
             of: "webarchive__crouton.webarchive.WebSubresources.0.WebResourceResponse")

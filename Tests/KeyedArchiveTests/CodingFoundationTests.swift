@@ -162,7 +162,7 @@ struct CodingFoundationTests {
         #expect(try decoder.decode(FoundationTypes.self, from: data) == FoundationTypes())
     }
 
-    @Test("are read from property list dates too, and refused where they are something else")
+    @Test("can be read from property list dates too, and are refused if they are something else")
     func others() throws {
         #expect(
             try Date.decoded(#"{"$date":60.5}"#) == Date(timeIntervalSinceReferenceDate: 60.5))
@@ -192,7 +192,7 @@ struct CodingFoundationTests {
                 == "mismatch at Index 2: Expected a date, found an integer.")
     }
 
-    @Test("keep their own coding where it is another, as Decimal and URLComponents do")
+    @Test("keep their own coding if it differs, such as Decimal and URLComponents")
     func ownCoding() throws {
         let decoder = KeyedArchiveDecoder()
         let decimal = Decimal(string: "-123456789.000125") ?? 0

@@ -9,7 +9,7 @@ struct CodingNumberTests {
         let value: Value
     }
 
-    /// Decodes a field that stands inline, and the same as an object behind a reference.
+    /// Decodes an inline field, and the same value as an object behind a reference.
     private func decode<Value: Decodable & Equatable>(_ tree: Tree, _: Value.Type) throws -> Value {
         var decoder = KeyedArchiveDecoder()
         decoder.setClass(Field<Value>.self, forClassName: "F")
@@ -22,7 +22,7 @@ struct CodingNumberTests {
         return value
     }
 
-    @Test("take an integer where it fits, and a real where it is whole")
+    @Test("accept an integer if it fits, and a real if it is whole")
     func integers() throws {
         #expect(try decode(127, Int8.self) == 127)
         #expect(try decode(.integer(.max), Int128.self) == .max)
@@ -47,14 +47,14 @@ struct CodingNumberTests {
         }
     }
 
-    @Test("take an unsigned integer only where it is not negative")
+    @Test("accept an unsigned integer only if it is not negative")
     func unsigned() throws {
         #expect(try decode(.integer(Int128(UInt64.max)), UInt64.self) == .max)
         #expect(summary { _ = try decode(-1, UInt64.self) } != nil)
         #expect(summary { _ = try decode(.integer(Int128(UInt64.max) + 1), UInt64.self) } != nil)
     }
 
-    @Test("take a boolean only where it is one, or 0 or 1")
+    @Test("accept a boolean only if it is one, or 0 or 1")
     func booleans() throws {
         #expect(try decode(true, Bool.self) && decode(1, Bool.self))
         #expect(try !decode(false, Bool.self) && !decode(0, Bool.self))
@@ -64,7 +64,7 @@ struct CodingNumberTests {
         }
     }
 
-    @Test("take a real, and an integer that it holds exactly")
+    @Test("accept a real, and an integer that it can represent exactly")
     func reals() throws {
         #expect(try decode(3, Double.self) == 3)
         #expect(try decode(.single(0.1), Double.self) == Double(Float(0.1)))
@@ -94,7 +94,7 @@ struct CodingNumberTests {
     }
 
     @Test(
-        "take a string in each spelling",
+        "accept a string in each spelling",
         arguments: [
             Tree.archive("é😀"),
             Tree.archive(["$class": .uid(2), "NS.string": "é😀"], Tree.record("NSString")),
@@ -110,7 +110,7 @@ struct CodingNumberTests {
         #expect(try KeyedArchiveDecoder().decode(String.self, from: bytes) == "é😀")
     }
 
-    @Test("of text with an unpaired surrogate are an error, wherever it stands")
+    @Test("of text with an unpaired surrogate are an error in every place")
     func surrogates() throws {
         let text = Tree.text(Text(utf16: [0x61, 0xD800]))
         let decoder = KeyedArchiveDecoder()
@@ -138,7 +138,7 @@ struct CodingNumberTests {
         )
     }
 
-    @Test("take bytes inline, behind a reference, as NSData, and number by number")
+    @Test("accept bytes inline, behind a reference, as NSData, and number by number")
     func bytes() throws {
         let expected: [UInt8] = [1, 2]
         #expect(try decode(.data(expected), [UInt8].self) == expected)
@@ -161,7 +161,7 @@ struct CodingNumberTests {
         }
     }
 
-    @Test("that are nil are no value, but for optionals; and so is NSNull")
+    @Test("that are nil, or NSNull, have a value only as optionals")
     func nils() throws {
         #expect(try [Int?].decoded(#"[null,1,{"$class":"NSNull"}]"#) == [nil, 1, nil])
         #expect(
@@ -176,7 +176,7 @@ struct CodingNumberTests {
                 == Account(username: "a", isAdmin: true))
     }
 
-    @Test("that an archive has no room for are an error when they are encoded")
+    @Test("that archives cannot represent are an error when they are encoded")
     func tooLarge() throws {
         #expect(
             summary { _ = try KeyedArchive.encoding(["a": [UInt128.max]]) }

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Sets and dictionaries of instances")
 struct CodingOrderTests {
-    @Test("that all refer to the same one end, however many they are")
+    @Test("end if all refer to the same one, however many they are")
     func parents() throws {
         let parent = Joint(0)
         let joints = Set((0..<2000).map { Joint($0 % 500, next: [parent]) })
         #expect(try KeyedArchive.encoding(joints).bytes.count > 2000)
     }
 
-    @Test("that each refer to all later ones end")
+    @Test("end if each refers to all later ones")
     func dense() throws {
         let joints = (0..<100).map { Joint($0) }
         for (number, joint) in joints.enumerated() { joint.next = Array(joints[(number + 1)...]) }
@@ -73,7 +73,7 @@ struct CodingOrderTests {
         for _ in 0..<12 { #expect(try archive() == bytes) }
     }
 
-    @Test("as keys are different ones, however much they look the same")
+    @Test("as keys are different ones, even if they look the same")
     func keys() throws {
         let joints = (0..<12).map { _ in Joint(0) }
         for (left, right) in zip(joints, joints.dropFirst()) { right.before = left }
@@ -84,7 +84,7 @@ struct CodingOrderTests {
         #expect(throws: Never.self) { try KeyedArchive.encoding(alike) }
     }
 
-    @Test("and values as keys that differ only deep down are different keys")
+    @Test("and values as keys that differ only deep inside are different keys")
     func deepKeys() throws {
         func nested(_ number: Int, _ depth: Int) -> Nested {
             depth == 0

@@ -28,7 +28,7 @@ struct CodingPatienceTests {
         }
     }
 
-    @Test("gives a type that tries everything what is there")
+    @Test("gives a type that tries everything the value")
     func anything() throws {
         let archive = try KeyedArchive(json: #"[1,"a",[],{"k":[2]},null]"#)
         #expect(
@@ -39,7 +39,7 @@ struct CodingPatienceTests {
     }
 
     @Test(
-        "ends with a type that tries everything at each of too many levels", arguments: [300, 900])
+        "ends if a type tries everything at each of too many levels", arguments: [300, 900])
     func tooManyLevels(_ depth: Int) throws {
         let json = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let error = #expect(throws: DecodingError.self) {
@@ -66,14 +66,14 @@ struct CodingPatienceTests {
         override class var archiveVersion: Int { 2 }
     }
 
-    @Test("takes a subclass's object for its superclass, whatever the subclass's version")
+    @Test("accepts a subclass's object for its superclass, whatever the subclass's version")
     func versions() throws {
         let archive = try KeyedArchiveEncoder().encode(Derived())
         #expect(try KeyedArchiveDecoder().decode(Base.self, from: archive).name == "base")
         #expect(try KeyedArchiveDecoder().decode(Derived.self, from: archive).name == "base")
     }
 
-    @Test("puts URLs together that are each other's bases, but not for ever")
+    @Test("joins URLs that are each other's bases, but not endlessly")
     func bases() throws {
         var json = #"{"$class":"NSURL","NS.base":null,"NS.relative":"http://example.org/"}"#
         for _ in 0..<10 { json = #"{"$class":"NSURL","NS.base":\#(json),"NS.relative":"x/"}"# }

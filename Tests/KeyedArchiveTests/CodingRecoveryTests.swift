@@ -41,7 +41,7 @@ struct CodingRecoveryTests {
         let second: Note
     }
 
-    @Test("forgets the instances of what could not be encoded after all")
+    @Test("forgets the instances of a value that could not be encoded")
     func retry() throws {
         let note = Note("kept")
         var encoder = KeyedArchiveEncoder()
@@ -84,7 +84,7 @@ struct CodingRecoveryTests {
         }
     }
 
-    @Test("keeps names apart that begin with dollar signs, whatever objects came before")
+    @Test("distinguishes names that begin with dollar signs, whatever objects came before")
     func dollarNames() throws {
         let values = [Named(["$x": 1]), Named(["$$x": 2]), Named(["$x": 3, "x": 4])]
         var encoder = KeyedArchiveEncoder()
@@ -99,7 +99,7 @@ struct CodingRecoveryTests {
         #expect(try decoder.decode([Named].self, from: archive) == values)
     }
 
-    @Test("gives Foundation's types no module, whichever has them")
+    @Test("gives Foundation's types no module, even if others have one")
     func foundationNames() throws {
         struct Bill: Encodable {
             let sum: Decimal
@@ -124,7 +124,7 @@ struct CodingRecoveryTests {
         func encode(with coder: NSCoder) {}
     }
 
-    @Test("writes a nil field, which Foundation asks for")
+    @Test("writes a nil field, which Foundation decodes")
     func nilFields() throws {
         struct Human: Encodable {
             let name: String?

@@ -202,7 +202,7 @@ struct CodingTests {
                 + "share their names.")
     }
 
-    @Test("tells apart names that are canonically equivalent, as fields and as keys")
+    @Test("distinguishes names that are canonically equivalent, as fields and as keys")
     func equivalentNames() throws {
         let names = ["\u{E9}", "e\u{301}", "K", "\u{212A}"]
         let value = Handmade { encoder in

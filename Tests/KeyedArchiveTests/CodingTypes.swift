@@ -119,7 +119,7 @@ indirect enum Shape2D: Codable, Hashable {
     case group([Shape2D], name: String?)
 }
 
-/// Unkeyed containers inside of keyed ones, and the other way round.
+/// Unkeyed containers inside keyed ones, and the reverse.
 struct Mixed: Codable, Hashable {
     var points: [[Int]]
     var label: String
@@ -158,7 +158,7 @@ struct Mixed: Codable, Hashable {
     }
 }
 
-/// A value that asks the same encoder for its fields twice.
+/// A value that requests its fields twice from the same encoder.
 struct TwoContainers: Codable, Hashable {
     var first = 1
     var second = "b"
@@ -182,7 +182,7 @@ struct TwoContainers: Codable, Hashable {
     }
 }
 
-/// A type whose fields are any, nil among them.
+/// A type whose fields have any type, including nil.
 struct Sparse: Codable, Hashable {
     var number: Int?
     var text: String?
@@ -250,7 +250,7 @@ final class Car: Vehicle {
     }
 }
 
-/// A subclass that keeps its superclass apart, under a key of its own.
+/// A subclass that stores its superclass separately, under its own key.
 final class Truck: Vehicle {
     var load: Double
 
@@ -336,7 +336,7 @@ extension EncodingError {
     }
 }
 
-/// What an error of encoding or decoding says; nil where there is none.
+/// The message of an error of encoding or decoding; nil if there is none.
 func summary(of body: () throws -> Void) -> String? {
     do {
         try body()

@@ -56,7 +56,7 @@ struct CodingVersionTests {
     }
 
     @Test(
-        "are turned into the present one, step by step",
+        "are converted to the current one, step by step",
         arguments: [
             #"{"$class":"CodingVersionTests.Name","archiveVersion":2,"first":"Ada","last":"Lovelace"}"#,
             #"{"$class":"CodingVersionTests.Name","archiveVersion":1,"full":"Ada Lovelace"}"#,
@@ -66,7 +66,7 @@ struct CodingVersionTests {
         #expect(try decode(json) == Self.ada)
     }
 
-    @Test("that no step leads from are decoded as they are")
+    @Test("without a step are decoded as they are")
     func none() throws {
         let json = #"{"$class":"CodingVersionTests.Name","first":"Ada","initials":"A"}"#
         #expect(try decode(json) == Name(first: "Ada", initials: "A"))
@@ -75,7 +75,7 @@ struct CodingVersionTests {
                 == #"no key at Index 0: The object has no field "first"."#)
     }
 
-    @Test("that are newer than the type are an error, and so are those that are no number")
+    @Test("that are newer than the type are an error, and so are those that are not numbers")
     func newer() throws {
         let json = #"{"$class":"CodingVersionTests.Name","archiveVersion":4,"first":"Ada"}"#
         #expect(
@@ -133,7 +133,7 @@ struct CodingVersionTests {
         }
     }
 
-    @Test("are not asked of a type that encodes itself as an array or as a single value")
+    @Test("are not read for a type that encodes itself as an array or as a single value")
     func withoutFields() throws {
         struct Refusal: Error {}
         func check<Value: Codable & Equatable & ArchiveVersioned & SendableMetatype>(_ value: Value)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Archives of real programs")
 struct FixtureTests {
-    @Test("have the value form that is expected", arguments: Fixtures.keyed.filter(\.isBinary))
+    @Test("have the expected value form", arguments: Fixtures.keyed.filter(\.isBinary))
     func valueForm(of fixture: Fixtures.Fixture) throws {
         let archive = try KeyedArchive(validating: fixture.bytes)
         let expected = Array(try Data(contentsOf: fixture.expected))
@@ -33,12 +33,12 @@ struct FixtureTests {
         #expect(throws: ArchiveError.self) { try KeyedArchive(validating: fixture.bytes) }
     }
 
-    @Test("are refused where they are malformed", arguments: Fixtures.malformed)
+    @Test("are refused if they are malformed", arguments: Fixtures.malformed)
     func malformed(_ fixture: Fixtures.Fixture) {
         #expect(throws: ArchiveError.self) { try KeyedArchive(validating: fixture.bytes) }
     }
 
-    @Test("are told from other property lists", arguments: Fixtures.notKeyed.filter(\.isBinary))
+    @Test("are not confused with other lists", arguments: Fixtures.notKeyed.filter(\.isBinary))
     func notKeyed(_ fixture: Fixtures.Fixture) throws {
         _ = try PropertyList(fixture.bytes)
         let error = #expect(throws: ArchiveError.self) {

@@ -14,7 +14,7 @@ struct FoundationTests {
             ofClasses: classes, from: Data(archive.bytes)) as? Object
     }
 
-    @Test("reads the collections, strings and numbers that are written here")
+    @Test("reads the collections, strings and numbers that this module writes")
     func reads() throws {
         let json =
             #"["a",1,2.5,true,["é"],{"k":"v"},{"$data":"AQI="},{"$class":"NSDate","NS.time":60.0}]"#
@@ -28,7 +28,7 @@ struct FoundationTests {
         #expect(array == expected)
     }
 
-    @Test("reads the mutable classes and sets that are written here")
+    @Test("reads the mutable classes and sets that this module writes")
     func readsMutable() throws {
         let array = try unarchive(
             #"{"$class":"NSMutableArray","NS.objects":["a"]}"#, as: NSMutableArray.self,
@@ -39,7 +39,7 @@ struct FoundationTests {
         #expect(set == NSSet(array: ["a", "b"]))
     }
 
-    @Test("writes what is read here")
+    @Test("writes archives that this module reads")
     func writes() throws {
         let value: NSArray = [
             "a", 1, 2.5, ["é": ["n"]] as NSDictionary, Data([1, 2]),

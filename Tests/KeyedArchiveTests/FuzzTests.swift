@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 /// A short run of the fuzzer, the same each time; `make fuzz` is the long one.
-@Suite("Inputs made at random")
+@Suite("Random inputs")
 struct FuzzTests {
     private static let seeds = Seeds.all.map(\.bytes) + Fixtures.all.map(\.bytes)
     private static let runs = 2500
 
-    @Test("of our own and of real programs keep what the codec promises", arguments: Part.all)
+    @Test("of our own and of real programs meet the promises of the codec", arguments: Part.all)
     func seeds(part: Part) throws {
         for seed in Self.seeds { _ = try part.check(seed) }
     }
 
-    @Test("and changed at random keep what the codec promises", arguments: Part.all)
+    @Test("with random changes meet the promises of the codec", arguments: Part.all)
     func changed(part: Part) throws {
         var mutator = Mutator(seed: 2001)
         var accepted = 0
@@ -30,7 +30,7 @@ struct FuzzTests {
         #expect(accepted > Self.runs / 100 && accepted < Self.runs * 9 / 10)
     }
 
-    @Test("follow from the seed alone")
+    @Test("depend only on the seed")
     func determinism() {
         let outputs = (0..<2).map { _ in
             var mutator = Mutator(seed: 7)

@@ -57,7 +57,7 @@ import Testing
                 """)
     }
 
-    @Test("shows the known classes as what they are, and their subclasses with fields")
+    @Test("shows the known classes by their contents, and their subclasses with fields")
     func knownClasses() throws {
         let bytes = Tree.archive(
             ["$class": .uid(2), "NS.objects": [.uid(3), .uid(5), .uid(7), .uid(9), .uid(11)]],
@@ -82,7 +82,7 @@ import Testing
                 """)
     }
 
-    @Test("shows what several places refer to once, and circles as references (1)")
+    @Test("shows shared objects once, and cycles as references (1)")
     func sharing() throws {
         let bytes = Tree.archive(
             [
@@ -129,7 +129,7 @@ import Testing
                 """)
     }
 
-    @Test("shows a key that stands inline, though it is called like an object")
+    @Test("shows an inline key even if it has the name of an object")
     func inlineKey() throws {
         for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(0), "a": 1]] as [Tree] {
             let bytes = Tree.archive(
@@ -155,7 +155,7 @@ import Testing
                 """)
     }
 
-    @Test("shows archives inside data, where it is told to, and theirs (4)")
+    @Test("shows archives inside data on request, and theirs (4)")
     func nested() throws {
         let inner = Tree.archive("inside")
         let middle = Tree.archive(.data(inner))
@@ -239,7 +239,7 @@ import Testing
         #expect(try Self.tree(archive.bytes()).count == 82)
     }
 
-    @Test("shows what is nested very deep below (2)")
+    @Test("shows very deeply nested objects below (2)")
     func deep() throws {
         let count: UInt64 = 20_000
         var objects: [Tree] = (1..<count).map { ["$class": .uid(count + 1), "next": .uid($0 + 1)] }
@@ -257,7 +257,7 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("#48: Node") })
     }
 
-    @Test("shows what is nested very deep in the order in which it was met (2)")
+    @Test("shows very deeply nested objects in the order in which they were found (2)")
     func deepInOrder() throws {
         // Objects below each other, the last of which holds three more.
         let depth: UInt64 = 47
@@ -311,7 +311,7 @@ import Testing
         #expect(text.contains("😀…\" (2001 UTF-16 code units)"))
     }
 
-    @Test("can be the table of objects, with what else is in the root")
+    @Test("can be the table of objects, with the other entries of the root")
     func objectTable() throws {
         let archive: Tree = [
             "$objects": ["$null", ["$class": .uid(2), "a": .uid(0)], Tree.record("A"), [.uid(1)]],
@@ -353,7 +353,7 @@ import Testing
         #expect(lines == ["#3 A : B : NSObject, 2 objects", "#4 C : D, 0 objects, hints: E, F"])
     }
 
-    @Test("ends as the list of classes, too, where the lines are larger than the limit")
+    @Test("ends, even as the list of classes, if the lines are larger than the limit")
     func classLimit() throws {
         // One class record, whose name takes more bytes where it is shown, is many.
         var writer = PropertyListWriter()
@@ -391,7 +391,7 @@ import Testing
         #expect(try Self.lines(of: ClassListing(of: archive)).count > 0)
     }
 
-    @Test("is there or is an error, whatever the bytes")
+    @Test("exists or is an error, whatever the bytes")
     func damaged() throws {
         var random = SplitMix(state: 4)
         var shown = 0

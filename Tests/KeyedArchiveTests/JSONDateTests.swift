@@ -40,7 +40,7 @@ struct JSONDateTests {
     ]
 
     @Test(
-        "is in ISO 8601 if that is asked for, and reads back as the same archive", arguments: table)
+        "is in ISO 8601 on request, and reads back as the same archive", arguments: table)
     func spelling(json: String, iso: String) throws {
         let archive = try KeyedArchive(json: json)
         #expect(try archive.json(hasISODates: true).text == iso)
@@ -52,7 +52,7 @@ struct JSONDateTests {
     }
 
     @Test(
-        "keeps its seconds if ISO 8601 cannot spell it, or it is not a plain date",
+        "keeps its seconds if ISO 8601 cannot express it, or it is not a plain date",
         arguments: unchanged)
     func unspelled(json: String) throws {
         #expect(try Self.iso(json) == json)
@@ -72,7 +72,7 @@ struct JSONDateTests {
     }
 
     @Test(
-        "that is none is refused with its line and column, and with an example",
+        "that is invalid is refused with its line and column, and with an example",
         arguments: [
             (#"{"$date":"now"}"#, 1, 1), ("[1,\n {\"$date\":\"2023-02-29T12:00:01Z\"}]", 2, 2),
             (#"{"$class":"NSDate","$date":"2024-02-29"}"#, 1, 1),
@@ -97,7 +97,7 @@ struct JSONDateTests {
         #expect(throws: JSONError.self) { try KeyedArchive(json: json) }
     }
 
-    @Test("is in ISO 8601 inside an archive that data holds")
+    @Test("is in ISO 8601 inside an archive in data")
     func nested() throws {
         let inner = try KeyedArchive(json: #"[{"$class":"NSDate","NS.time":0.0}]"#).bytes
         let outer = try KeyedArchive(validating: Tree.archive(.data(inner)))

@@ -20,7 +20,7 @@ struct JSONObjectReaderTests {
         return members
     }
 
-    @Test("Each value is an archive of its own, and all know their place")
+    @Test("Each value is a separate archive, and all have their place")
     func reading() throws {
         #expect(try members(of: "{}") == [])
         #expect(
@@ -31,7 +31,7 @@ struct JSONObjectReaderTests {
     }
 
     @Test(
-        "What is wrong has its place in the whole text",
+        "A fault has its place in the whole text",
         arguments: [
             ("", 1, 1), ("[]", 1, 1), ("{", 1, 2), ("{\"a\"", 1, 5), ("{\"a\":}", 1, 6),
             ("{\"a\":1", 1, 7), ("{\"a\":1,}", 1, 8), ("{\"a\":1}}", 1, 8),

@@ -93,7 +93,7 @@ struct JSONTests {
         }
     }
 
-    @Test("keeps every key of a dictionary of many, and finds the one that comes twice")
+    @Test("keeps every key of a large dictionary, and finds a duplicate one")
     func manyKeys() throws {
         let keys = (0..<100).map { "\"key\($0)\":\($0)" }.joined(separator: ",")
         let shown = try KeyedArchive(json: "{\(keys)}").json()

@@ -108,7 +108,7 @@ struct KeyPathEditingTests {
     }
 
     @Test(
-        "is refused with the step that leads nowhere, and what is there instead",
+        "is refused with the step that does not exist, and what is there instead",
         arguments: [
             (#"{"audio":3}"#, "audio.volume", 1, "'audio' is a number, which has no parts."),
             (#"{"a":{"b":true}}"#, "a.b[0]", 2, "'a.b' is a boolean, which has no parts."),
@@ -151,7 +151,7 @@ struct KeyPathEditingTests {
     }
 
     @Test(
-        "has nothing to read or remove where nothing is",
+        "has nothing to read or remove if nothing is there",
         arguments: [
             (#"{"a":1}"#, "b"), ("[1]", "[1]"), (#"{"$class":"A"}"#, "b"),
             (#"{"$top":{"a":1}}"#, "b"),
@@ -174,7 +174,7 @@ struct KeyPathEditingTests {
         #expect(error?.code == .notEditable)
     }
 
-    @Test("takes no archive with names of its own for a value")
+    @Test("accepts no archive with its own names as a value")
     func valueWithTop() throws {
         let error = try #require(throws: ValuePathError.self) {
             _ = try Self.archive("[1]").setting(

@@ -46,7 +46,7 @@ struct KeyPathFixtureTests {
     }
 
     @Test(
-        "sets that place and no other",
+        "sets only that place",
         arguments: Fixtures.keyed.filter(\.isBinary),
         [#""marker""#, "4711", #"["marker",{"a":1}]"#])
     func setting(_ fixture: Fixtures.Fixture, json: String) throws {
@@ -67,7 +67,7 @@ struct KeyPathFixtureTests {
         #expect(try oracle.differences() == "")
     }
 
-    @Test("removes that place and no other", arguments: Fixtures.keyed.filter(\.isBinary))
+    @Test("removes only that place", arguments: Fixtures.keyed.filter(\.isBinary))
     func removing(_ fixture: Fixtures.Fixture) throws {
         let archive = try KeyedArchive(validating: fixture.bytes)
         var oracle = KeyPathOracle()
@@ -89,7 +89,7 @@ struct KeyPathFixtureTests {
         #expect(try oracle.differences() == "")
     }
 
-    @Test("is held against an oracle that sees what is changed elsewhere, lost or left over")
+    @Test("is checked with an oracle that sees every other change, loss and leftover")
     func oracle() throws {
         func archive(_ json: String) throws -> KeyedArchive { try KeyedArchive(json: json) }
         let before = try archive(#"{"a":1,"b":["x"]}"#)

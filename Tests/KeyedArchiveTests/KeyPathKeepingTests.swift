@@ -55,7 +55,7 @@ struct KeyPathKeepingTests {
         #expect(changed.bytes.firstRange(of: [0x22, 0x3F, 0, 0, 0]) != nil)
     }
 
-    @Test("is what is still used of what was set over, and nothing more")
+    @Test("is what is still used of the replaced value, and nothing more")
     func dropping() throws {
         let json = #"{"a":[{"$class":"Game","s":"x"},"y"],"b":["y"]}"#
         let archive = try KeyedArchive(json: json)
@@ -68,7 +68,7 @@ struct KeyPathKeepingTests {
         #expect(two.isSame(as: expected) && two.bytes.count == expected.bytes.count)
     }
 
-    @Test("shares scalars and class records with what is set, but not what that keeps apart")
+    @Test("shares scalars and class records with the new value, except distinct ones")
     func sharing() throws {
         let json = #"{"a":{"$class":"Game","s":"x"},"b":1}"#
         let archive = try KeyedArchive(json: json)
@@ -237,7 +237,7 @@ struct KeyPathKeepingTests {
                 as: KeyedArchive(json: "[1,2]")))
     }
 
-    @Test("is nil, whatever the string is that stands for it")
+    @Test("is nil, whatever string represents it")
     func nils() throws {
         let bytes = Tree.archive(
             ["$class": .uid(3), "a": .uid(2), "b": 1, "c": "$null"], "$null", Tree.record("Own"))
@@ -251,7 +251,7 @@ struct KeyPathKeepingTests {
                 == changed.bytes)
     }
 
-    @Test("are what archives without objects lack: nil, where the first is added")
+    @Test("are the parts that archives without objects lack: nil, when the first is added")
     func noObjects() throws {
         let archive: Tree = [
             "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["n": 5], "$objects": [],

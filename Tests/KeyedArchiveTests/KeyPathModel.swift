@@ -22,7 +22,7 @@ indirect enum KeyPathModel: Equatable {
         self = sink.values[0]
     }
 
-    /// What is under `$top`, where that is shown, or the value.
+    /// What is under `$top`, if that is shown, or the value.
     var root: KeyPathModel {
         if case .dictionary(let entries) = self, let top = entries["$top"] { top } else { self }
     }

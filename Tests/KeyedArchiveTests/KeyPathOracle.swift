@@ -37,7 +37,7 @@ struct KeyPathOracle {
         jobs.append(job)
     }
 
-    /// What differs, a line for each edit; empty where nothing does.
+    /// The differences, one line for each edit; empty if there are none.
     func differences() throws -> String {
         let input = try JSONSerialization.data(withJSONObject: jobs)
         return try Python.run(Self.program, input: Array(input)).text

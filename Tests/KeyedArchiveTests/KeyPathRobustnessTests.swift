@@ -6,7 +6,9 @@ import Testing
 
 @Suite("A path into bytes of any kind")
 struct KeyPathRobustnessTests {
-    /// Reads, sets and removes at each path; what comes of it is an archive, or an error.
+    /// Reads, sets and removes at each path.
+    ///
+    /// The result is an archive or an error.
     private static func tryEverything(_ bytes: [UInt8], at paths: [ValuePath]) {
         guard let archive = try? KeyedArchive(validating: bytes),
             let marker = try? KeyedArchive(json: #"{"$class":"NSSet","NS.objects":["x"]}"#)
@@ -39,7 +41,7 @@ struct KeyPathRobustnessTests {
         }
     }
 
-    @Test("ends for arrays that share each other, whose value form has no end")
+    @Test("ends for arrays that share each other, whose value form is endless")
     func bomb() throws {
         let levels = 200
         var objects: [Tree] = (0..<levels).map { level in
@@ -131,7 +133,7 @@ struct KeyPathRobustnessTests {
         #expect(try moved.value(at: ValuePath("a[-1]")).json().text == "1")
     }
 
-    @Test("goes around in a circle as often as it says")
+    @Test("follows a cycle as often as it says")
     func circle() throws {
         let archive = try KeyedArchive(
             validating: Tree.archive(
@@ -160,7 +162,7 @@ struct KeyPathRobustnessTests {
     }
 
     @Test(
-        "takes parts that are nested deeper than the standard limits, where the archive may be so")
+        "accepts parts that are nested deeper than the standard limits, if the archive may be so")
     func deeperThanStandard() throws {
         var nested: Tree = []
         for _ in 0..<600 { nested = [nested] }

@@ -48,7 +48,7 @@ struct KeyPathSequenceTests {
                 uniqueKeysWithValues: names.map { ($0, Model.random(depth - 1, &random)) })
         }
 
-        /// Makes a change somewhere, and says where; removes where there is no new value.
+        /// Makes a change somewhere, and says where; removes if there is no new value.
         mutating func change(
             to value: Model?, _ random: inout SplitMix
         ) -> [ValuePath.Step]? {
@@ -104,7 +104,7 @@ struct KeyPathSequenceTests {
         }
     }
 
-    @Test("give what the same changes make of the value in JSON", arguments: 0..<40)
+    @Test("give the same value as the same changes in JSON", arguments: 0..<40)
     func random(seed: Int) throws {
         var random = SplitMix(state: UInt64(seed))
         var model = Model.dictionary(["a": .array([.scalar("1")]), "b": .object([:])])
@@ -146,7 +146,7 @@ struct KeyPathSequenceTests {
                 as: KeyedArchive(json: json)))
     }
 
-    @Test("add to an array and take from it")
+    @Test("add to an array and remove from it")
     func appending() throws {
         var archive = try KeyedArchive(json: "[]")
         for number in 0..<200 {

@@ -6,7 +6,7 @@ import Testing
 @Suite("The spelling of a path")
 struct KeyPathSpellingTests {
     @Test(
-        "is read as its steps, and written in its shortest form",
+        "is parsed to its steps, and written in its shortest form",
         arguments: [
             ("", [], ""),
             ("options", [.name("options")], "options"),
@@ -46,7 +46,7 @@ struct KeyPathSpellingTests {
     }
 
     @Test(
-        "is refused with the column where it is wrong",
+        "is refused with the column of the fault",
         arguments: [
             (".a", 1), ("a.", 3), ("a..b", 3), ("a.[0]", 3), ("a[", 3), ("a[]", 3), ("a[0", 4),
             ("a[0]b", 5), ("a]", 2), ("a\"b\"", 2), ("\"a", 3), ("\"a\"b", 4), ("a[-]", 4),
@@ -62,7 +62,7 @@ struct KeyPathSpellingTests {
         #expect(error?.description.hasSuffix(".") == true)
     }
 
-    @Test("comes back from any steps there are")
+    @Test("is the same after any steps were written and parsed")
     func roundTrip() throws {
         var random = SplitMix(state: 1)
         let units: [UInt16] = Array("a.[]\"\\$0-é\u{1}\n\u{85} ".utf16) + [0xD83D, 0xDE00, 0x2028]

@@ -49,7 +49,7 @@ import Testing
         #"{"$class":"Game.Preferences","music":false}"#,
         #"{"music":false}"#,
     ])
-    func `A field that is missing has the default's value, whatever the class is called`(
+    func `A missing field has the default's value, whatever the class is called`(
         json: String
     ) throws {
         let read = try options(json)
@@ -65,7 +65,7 @@ import Testing
         #expect(!read.sound)
     }
 
-    @Test func `An optional field that is missing is nil, whatever the default has`() throws {
+    @Test func `A missing optional field is nil, whatever the default has`() throws {
         #expect(try options(#"{"$class":"\#(Self.options)"}"#).title == nil)
     }
 
@@ -95,7 +95,7 @@ import Testing
         #"{"$class":"MissingFieldTests.Options","music":"loud"}"#,
         #"{"$class":"NSURL","NS.relative":"https://example.org"}"#,
     ])
-    func `What is another thing is not read as the default`(json: String) {
+    func `A value of another type is not replaced by the default`(json: String) {
         #expect(throws: DecodingError.self) { try options(json) }
     }
 
@@ -132,13 +132,13 @@ import Testing
         }
     }
 
-    @Test func `A default that lacks the field itself is an error and no endless search`() {
+    @Test func `A default that lacks the field itself is an error, not an endless search`() {
         #expect(throws: DecodingError.self) {
             try decode(Forgetful.self, #"{"$class":"MissingFieldTests.Forgetful","here":true}"#)
         }
     }
 
-    @Test func `Many small objects that lack a field end with the budget`() throws {
+    @Test func `Many small objects that lack a field use up the budget`() throws {
         var decoder = KeyedArchiveDecoder()
         decoder.limits.size = 10_000
         let one = #"{"$class":"\#(Self.book)"}"#

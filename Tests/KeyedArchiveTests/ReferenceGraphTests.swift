@@ -28,7 +28,7 @@ struct ReferenceGraphTests {
         return (numbered, spelled.sorted())
     }
 
-    @Test("follow from the graph alone, not from the order of its nodes and references (1)")
+    @Test("depend only on the graph, not on the order of its nodes and references (1)")
     func invariance() {
         // The same graphs each time: one in very many is as regular as those that refinement cannot
         // tell apart, which its documentation names.
@@ -56,7 +56,7 @@ struct ReferenceGraphTests {
         }
     }
 
-    @Test("are all different in a ring of a hundred thousand that are all the same (3)")
+    @Test("are all different in a ring of a hundred thousand equal nodes (3)")
     func ring() {
         var graph = ReferenceGraph()
         let count = 100_000

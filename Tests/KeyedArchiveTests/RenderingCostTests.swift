@@ -3,7 +3,7 @@ import KeyedArchive
 import PropertyList
 import Testing
 
-/// Values that many places share, which are counted before they are shown.
+/// Shared values, which are counted before they are shown.
 @Suite struct RenderingCostTests {
     /// Counts the values that it takes, in the way in which the number of values is limited.
     private struct Counter: ValueFormSink {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `What is shared, and not too large, is shown whole`() throws {
+    @Test func `A shared value that is not too large is shown completely`() throws {
         var sink = Counter()
         try bomb(levels: 17).render(into: &sink)
         #expect(sink.values == (1 << 18) - 1)
@@ -75,7 +75,7 @@ import Testing
             ).bytes())
     }
 
-    @Test func `The count is what is shown, for any graph`() throws {
+    @Test func `The count equals the number of values shown, for any graph`() throws {
         var random = SplitMix(state: 8)
         var counted = 0
         for _ in 0..<500 {

@@ -208,7 +208,7 @@ struct RenderingTests {
         #expect(json.text == #"{"$class":"A","x":{"$ref":1}}"#)
     }
 
-    @Test("is laid out in lines where that is asked")
+    @Test("is laid out in lines on request")
     func pretty() throws {
         let archive = try KeyedArchive(json: #"{"a":[1,{}],"b":[],"c":{"$data":"AQ=="}}"#)
         let expected = """
@@ -224,7 +224,7 @@ struct RenderingTests {
         #expect(try archive.json(isPretty: true).text == expected)
     }
 
-    @Test("is bounded: a bomb of shared objects is an error")
+    @Test("is limited: a bomb of shared objects is an error")
     func bomb() throws {
         // Each of forty arrays holds the next one twice.
         var objects: [Tree] = (2...41).map {
@@ -241,7 +241,7 @@ struct RenderingTests {
         #expect(error?.code == .outputTooLarge)
     }
 
-    @Test("is bounded with the spaces before deep lines")
+    @Test("is limited, including the spaces before deep lines")
     func indentation() throws {
         let depth = 1000
         let json = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -255,7 +255,7 @@ struct RenderingTests {
         #expect(error.map { (1..<archive.bytes.count).contains($0.byteOffset) } == true)
     }
 
-    @Test("is bounded in depth")
+    @Test("is limited in depth")
     func depth() throws {
         let archive = try KeyedArchive(json: "[[[]]]")
         #expect(try archive.json(limits: ValueFormLimits(size: 1000, depth: 3)).text == "[[[]]]")

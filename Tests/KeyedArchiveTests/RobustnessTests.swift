@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Bytes of any kind")
 struct RobustnessTests {
-    /// Reads bytes and, where they are an archive, shows it, compares it and, where it is small,
+    /// Reads bytes and, if they are an archive, shows it, compares it and, if it is small,
     /// writes it again.
     @discardableResult
     static func tryEverything(_ bytes: [UInt8], like original: KeyedArchive?) -> Bool {
@@ -49,7 +49,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("are a value, where a key of a dictionary stands inline and looks like an object")
+    @Test("are a value, even if an inline key of a dictionary looks like an object")
     func inlineKey() throws {
         for key in [["$class": 5, "NS.string": "x"], ["$class": .uid(1), "a": 1]] as [Tree] {
             let bytes = Tree.archive(
@@ -128,7 +128,7 @@ struct StackTests {
         end.wait()
     }
 
-    @Test("is enough for 100 000 arrays in each other")
+    @Test("is enough for 100 000 nested arrays")
     func deepArrays() {
         onSmallStack {
             let depth = 100_000
@@ -155,7 +155,7 @@ struct StackTests {
         }
     }
 
-    @Test("is enough for property list arrays in each other, which are refused")
+    @Test("is enough for nested property list arrays, which are refused")
     func deepInlineArrays() {
         onSmallStack {
             var writer = PropertyListWriter()

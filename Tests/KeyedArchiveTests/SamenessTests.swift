@@ -180,7 +180,7 @@ struct SamenessTests {
         #expect(wide.isSame(as: narrow))
     }
 
-    @Test("of very many keys in another order are compared to an end")
+    @Test("of very many keys in another order are compared in a limited time")
     func manyKeys() throws {
         let count = 100_000
         let keys = (0..<count).map { "k\($0)" }
@@ -219,7 +219,7 @@ struct SamenessTests {
         return try KeyedArchive(validating: writer.finish(root: root))
     }
 
-    @Test("are compared to an end where their lists share each other")
+    @Test("are compared in a limited time if their lists share each other")
     func bomb() throws {
         // Forty arrays, each with the next one twice, stand inline in an object.
         var writer = PropertyListWriter()

@@ -3,7 +3,7 @@ import KeyedArchive
 import PropertyList
 import Testing
 
-@Suite("What is no keyed archive")
+@Suite("An invalid keyed archive")
 struct ValidationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -89,7 +89,7 @@ struct ValidationTests {
         #expect(error.message.hasSuffix("."))
     }
 
-    @Test("does not include objects that nothing refers to, hints, or other archivers' names")
+    @Test("is not one with unreferenced objects, hints, or other archivers' names")
     func legal() {
         let bytes = Tree.archive(
             "s", 5, ["$classname": "A", "$classes": ["A"], "$classhints": ["B"]],

@@ -35,7 +35,7 @@ def tag_of(tree: Tree) -> str | None:
 
 
 def text_of(tree: Tree) -> str | None:
-    """The text that a tree is; None where it is something else."""
+    """The text that a tree is; None if it is something else."""
     if isinstance(tree, str):
         return tree
     match tag_of(tree):
@@ -90,7 +90,7 @@ class _Archiver:
             fmt=plistlib.FMT_BINARY, sort_keys=False)
 
     def reference(self, tree: Tree) -> UID:
-        """What stands for a tree among the elements of a collection."""
+        """What represents a tree among the elements of a collection."""
         if tree is None:
             return UID(0)
         text = text_of(tree)
@@ -171,7 +171,7 @@ def _exactly(value: object) -> object:
 def graph(data: bytes) -> str:
     """A text that two archives have in common when their graphs are the same.
 
-    Every object is numbered where it is met first, and named by its number from then on, so that
+    Every object is numbered when it is found first, and named by its number from then on, so that
     sharing shows; fields and dictionaries of texts are walked in the order of their keys.
     """
     contents = plistlib.loads(data, fmt=plistlib.FMT_BINARY)

@@ -43,7 +43,7 @@ class KilledTokens(Model):
 
 
 class NoRemovals(Model):
-    """GetChanges tells of no removal that is older than the last change of its domain."""
+    """GetChanges reports no removal that is older than the last change of its domain."""
 
     def get_changes(self, call: Call):
         domain = self.in_domain(call["domain"])

@@ -25,7 +25,7 @@ REMOVALS_KEPT, REMOVALS_AT_MOST, TOKENS_KEPT = 1024, 2048, 1024
 
 @dataclass(frozen=True)
 class Between:
-    """Any number of a range; without an upper bound where that is None."""
+    """Any number of a range; without an upper bound if that is None."""
 
     low: int
     high: int | None = None

@@ -47,7 +47,7 @@ def check_options(options: dict[str, object]) -> None:
 
 
 def check_expected_keys(expected: list[tuple[str, int]]) -> None:
-    """The key "" stands for the whole domain."""
+    """The key "" means the whole domain."""
     for key, _ in expected:
         if key:
             check_key(key)

@@ -70,7 +70,7 @@ class Run:
         return failure
 
     def repeated(self, steps: list[Step]) -> Failure | None:
-        """The same, again and again where chance is part of it."""
+        """The same, repeatedly if chance is part of it."""
         is_chancy = any(step["do"] == "together" for step in steps)
         for _ in range(TRIES if is_chancy else 1):
             failure = self.sequence(steps)
@@ -79,7 +79,7 @@ class Run:
         return None
 
     def search(self, seed: int, seconds: float, tell: Callable[[str], None]) -> str | None:
-        """Runs one sequence after the other, of seeds that count up, for so many seconds.
+        """Runs one sequence after the other, with seeds that count up, for this many seconds.
 
         Returns the report of a failure.
         """

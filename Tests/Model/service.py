@@ -71,7 +71,7 @@ class Service:
     def close(self, is_patient: bool) -> bool:
         """Ends the bus; whether the daemon has ended by itself then, as it should.
 
-        It is not waited for where it is known to have failed.
+        It is not waited for if it is known to have failed.
         """
         owner = self._owner_process()
         for connection in [*self.callers, self.watcher]:
@@ -121,7 +121,7 @@ class Service:
             return _refusal(error)
 
     def wait_for(self, calls: list[Pending], count: int) -> None:
-        """Waits until so many of these calls are answered."""
+        """Waits until this many of these calls are answered."""
         while sum(call.answer is not None for call in calls) < count:
             GLib.MainContext.default().iteration(True)
 
@@ -162,7 +162,7 @@ class Service:
     def wait_until_gone(self, process: int) -> None:
         """Waits until the daemon's process, to which a signal was sent, has ended.
 
-        Raises TimeoutError where it does not.
+        Raises TimeoutError if it does not.
         """
         self._wait(lambda: self._owner_process() != process and not _runs(process))
         self.signalled.remove(process)

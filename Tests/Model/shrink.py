@@ -78,7 +78,7 @@ class Shrinker:
 
 
 def _names(part: object, kind: str) -> list[str]:
-    """Every domain, or every key, that stands in a part of a sequence."""
+    """Every domain, or every key, that occurs in a part of a sequence."""
     if isinstance(part, list):
         return [name for item in part for name in _names(item, kind)]
     if not isinstance(part, dict) or "do" not in part:
@@ -92,7 +92,7 @@ def _names(part: object, kind: str) -> list[str]:
 
 
 def _renamed(part: object, name: str, new: str) -> object:
-    """The same with a name replaced, wherever it stands; values keep their texts."""
+    """The same with a name replaced, wherever it occurs; values keep their texts."""
     if isinstance(part, list):
         return [_renamed(item, name, new) for item in part]
     if isinstance(part, dict):

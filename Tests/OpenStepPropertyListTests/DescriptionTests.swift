@@ -79,7 +79,7 @@ import Testing
         #expect(try Self.describe(json) == text)
     }
 
-    @Test("in an error where it would be larger than the limit") func limit() throws {
+    @Test("as an error if the text would be larger than the limit") func limit() throws {
         let levels = 300
         let json =
             String(repeating: "[0,", count: levels) + "0" + String(repeating: "]", count: levels)
@@ -89,7 +89,7 @@ import Testing
         #expect(writer.output.count < 3000)
     }
 
-    @Test("as if it had not been begun, where that is taken back") func rewinding() throws {
+    @Test("without a part that is taken back") func rewinding() throws {
         var writer = DescriptionWriter()
         try writer.beginDictionary()
         let mark = writer.mark

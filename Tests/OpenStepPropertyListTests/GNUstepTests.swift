@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// GNUstep's tools, which nobody here wrote: what they read, and what they make of it.
-@Suite("Beside GNUstep, property lists in the old style") struct GNUstepTests {
+@Suite("In GNUstep, property lists in the old style") struct GNUstepTests {
     /// What GNUstep's tool reads from its input and writes in the old style.
     private static func rewritten(_ text: String) throws -> String {
         // It reads some bytes too many, which the comment takes in, but where they break the line.
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "are the same values",
+        "have the same values",
         arguments: [
             "{ a = b; \"c d\" = (1, 2, ( ), { }); }", "(<0fbe>, <00 11 22 33>, \"\\n\\t\\\"\\\\\")",
             "( \"\\U00e9\\U4e2d\", com.example.App, /a/b, 12.5 )",
@@ -40,7 +40,7 @@ import Testing
             try ReadingTests.read(text).spelling == "(5,-7,real 1.5,true,false,date 99748801.0)")
     }
 
-    @Test("are read where it reads what we write", arguments: DescriptionTests.table.map(\.0))
+    @Test("are read if we write them", arguments: DescriptionTests.table.map(\.0))
     func reading(json: String) throws {
         let text = try DescriptionTests.describe(json)
         guard text.hasPrefix("{") || text.hasPrefix("("), !text.contains("length =") else { return }

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "are refused where they are none, with line and column",
+        "are refused if invalid, with line and column",
         arguments: [
             ("", 1, 1), (" \n ", 2, 2), ("{", 1, 2), ("(", 1, 2), ("(1 2)", 1, 4), ("(,)", 1, 2),
             ("{a=1;", 1, 6), ("{a 1;}", 1, 4), ("{=1;}", 1, 2), ("{a=;}", 1, 4), ("a b", 1, 3),
@@ -67,13 +67,13 @@ import Testing
         #expect(error?.line == line && error?.column == column, "\(String(describing: error))")
     }
 
-    @Test("are refused where they are no UTF-8") func encoding() {
+    @Test("are refused if they are not UTF-8") func encoding() {
         #expect(throws: OpenStepError.self) {
             try PropertyList(openStep: [0x22, 0xFF, 0x22])
         }
     }
 
-    @Test("may be as deep as the limit, and no deeper, without a stack") func depth() throws {
+    @Test("may be as deep as the limit, and no deeper, without recursion") func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "(", count: depth) + String(repeating: ")", count: depth)
         }
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("say where the first key stands that was there before") func repeatedKey() throws {
+    @Test("report the place of a key that was there before") func repeatedKey() throws {
         var places: [[Int]] = []
         for text in ["{a = {b;};\n b = 1; \"a\" = 2; b;}", "{a = {a;};}"] {
             _ = try PropertyList(

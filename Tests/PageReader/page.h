@@ -9,7 +9,7 @@ struct page {
     uint64_t count;
 };
 
-/* Maps the page that a descriptor stands for, and closes that. Ends the process where it is no page
+/* Maps the page of a descriptor, and closes the descriptor. Ends the process if it is not a page
  * of format 1, or could be written. */
 struct page map_page(int descriptor);
 

@@ -22,7 +22,7 @@ bool means_daemon_died(const char *error_name);
 /* Kills the daemon, if one runs, by SIGKILL. Returns whether one did. */
 bool kill_daemon(DBusConnection *connection);
 
-/* Takes one value of a type from a message; ends the process where something else stands there. */
+/* Takes one value of a type from a message; ends the process if it has another type. */
 void take(DBusMessageIter *iterator, int type, void *value);
 
 /* Goes into an array, a structure or an entry, and past it outside. */

@@ -14,19 +14,19 @@ struct ISODateTests {
         // Leap years and years that are none.
         (-26_524_800, "2000-02-29T00:00:00Z"), (-3_182_198_400, "1900-03-01T00:00:00Z"),
         (-3_182_284_800, "1900-02-28T00:00:00Z"), (3_124_137_600, "2100-01-01T00:00:00Z"),
-        // The first and the last second that four digits spell.
+        // The first and the last second that four digits can express.
         (-63_113_904_000, "0001-01-01T00:00:00Z"), (252_423_993_599, "9999-12-31T23:59:59Z"),
         (252_423_993_599.5, "9999-12-31T23:59:59.5Z"),
     ]
 
-    @Test("is the shortest spelling that reads back", arguments: table)
+    @Test("is the shortest text that reads back", arguments: table)
     func spelling(seconds: Double, text: String) {
         #expect(ISODate.text(secondsSince2001: seconds) == text)
         #expect(ISODate.seconds(of: text)?.bitPattern == seconds.bitPattern)
     }
 
     @Test(
-        "is not there for a moment that four digits of a year cannot spell",
+        "does not exist for a year that four digits cannot express",
         arguments: [
             Double.nan, .infinity, -.infinity, -0.0, -63_113_904_000.5, 252_423_993_600, 1e300,
             -1e18,
@@ -35,7 +35,7 @@ struct ISODateTests {
         #expect(ISODate.text(secondsSince2001: seconds) == nil)
     }
 
-    @Test("reads back as the very same double, whatever its size")
+    @Test("reads back as exactly the same double, whatever its size")
     func roundTrip() throws {
         var generator = SplitMix(state: 8_601)
         let bounds = [1e-300, 1e-12, 1e-4, 1, 1e3, 1e6, 1e9, 6e10]
@@ -54,7 +54,7 @@ struct ISODateTests {
         }
     }
 
-    @Test("has no digit more than it needs")
+    @Test("has no unnecessary digit")
     func shortness() throws {
         var generator = SplitMix(state: 2_001)
         for _ in 0..<2_000 {
@@ -69,7 +69,7 @@ struct ISODateTests {
     }
 
     @Test(
-        "takes an offset and a comma",
+        "may have an offset and a comma",
         arguments: [
             ("2024-02-29T12:00:01+00:00", 730_900_801), ("2024-02-29T13:30:01+01:30", 730_900_801),
             ("2024-02-29T13:30:01+0130", 730_900_801), ("2024-02-29T03:00:01-09", 730_900_801),
@@ -83,7 +83,7 @@ struct ISODateTests {
     }
 
     @Test(
-        "is not anything else",
+        "has no other form",
         arguments: [
             "", "now", "2024-02-29", "2024-02-29T12:00:01", "2024-02-29T12:00Z",
             "2024-02-29 12:00:01Z",

@@ -4,7 +4,7 @@ struct RawList {
     var root = 0
     var offsetWidth = 1
     var referenceWidth = 1
-    /// What the trailer says, where that is not the truth.
+    /// What the trailer says, if it is wrong.
     var claimedCount: UInt64?
     var claimedTable: UInt64?
 

@@ -56,7 +56,7 @@ struct ReadingTests {
         #expect(list.data(of: range) == [1, 2, 3])
     }
 
-    @Test("takes offsets and references of 1 to 8 bytes", arguments: 1...8, 1...8)
+    @Test("accepts offsets and references of 1 to 8 bytes", arguments: 1...8, 1...8)
     func widths(offset: Int, reference: Int) throws {
         let references = [1, 2, 1].flatMap { RawList.bigEndian($0, width: reference) }
         var raw = RawList([0xA3] + references, [0x10, 5], [0x09])
@@ -71,7 +71,7 @@ struct ReadingTests {
         #expect(values == [.integer(5), .boolean(true), .integer(5)])
     }
 
-    @Test("tells arrays, sets, ordered sets and dictionaries apart")
+    @Test("distinguishes arrays, sets, ordered sets and dictionaries")
     func collections() throws {
         let raw = RawList(
             [0xA4, 1, 2, 3, 4], [0xA0], [0xB1, 5], [0xC1, 5], [0xD1, 5, 5], [0x51, 0x61])
@@ -92,7 +92,7 @@ struct ReadingTests {
         #expect(kinds == ["array 0", "ordered set 1", "set 1", "dictionary 1 1"])
     }
 
-    @Test("allows objects that nothing refers to, and a root that is not the first")
+    @Test("allows unreferenced objects, and a root that is not the first")
     func unreferenced() throws {
         var raw = RawList([0x08], [0x09])
         raw.root = 1
@@ -101,7 +101,7 @@ struct ReadingTests {
         #expect(list.objectCount == 2)
     }
 
-    @Test("takes a collection that others share, without walking it again")
+    @Test("accepts a shared collection without walking it again")
     func shared() throws {
         // Forty levels of two references each: a walk of every path would take 2^40 steps.
         let levels = (0..<40).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] }
@@ -109,7 +109,7 @@ struct ReadingTests {
         #expect(list.objectCount == 41)
     }
 
-    @Test("knows the largest UID of all objects, where there is one")
+    @Test("finds the largest UID of all objects, if there is one")
     func largestUID() throws {
         #expect(try PropertyList(RawList([0x08]).bytes).largestUID == nil)
         #expect(try PropertyList(RawList([0x80, 0]).bytes).largestUID == 0)

@@ -1,7 +1,7 @@
 import PropertyList
 import Testing
 
-@Suite("What is no property list")
+@Suite("An invalid property list")
 struct RefusalTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -72,7 +72,7 @@ struct RefusalTests {
             list([0xD2, 1, 2, 1, 1], [0x51, 0x61], [0x61, 0, 0x61]), .badKey, at: 8),
     ]
 
-    @Test("is refused with its place", arguments: cases)
+    @Test("is refused with the offset of the fault", arguments: cases)
     func refusal(_ refused: Case) throws {
         let error = try #require(throws: PropertyListError.self) {
             try PropertyList(refused.bytes)
@@ -82,7 +82,7 @@ struct RefusalTests {
         #expect(error.message.hasSuffix("."))
     }
 
-    @Test("has a sentence of its own for each case that people meet")
+    @Test("has its own sentence for each case that people meet")
     func sentences() throws {
         let bytes = RawList([0xA1, 1], [0x09]).bytes
         let cases: [[UInt8]] = [
@@ -95,7 +95,7 @@ struct RefusalTests {
         #expect(Set(messages).count == cases.count)
     }
 
-    @Test("includes a dictionary with a key twice among many (invariant 5)")
+    @Test("may have a key twice among many (invariant 5)")
     func manyKeys() {
         let keys = (0..<40).map { [0x52, 0x61, UInt8(0x30 + $0)] as [UInt8] }
         let references = (1...40).map { UInt8($0) }
@@ -106,7 +106,7 @@ struct RefusalTests {
         #expect(throws: PropertyListError.self) { try PropertyList(twice.bytes) }
     }
 
-    @Test("includes a key twice among keys of one length and end, but not those (invariant 5)")
+    @Test("may have a key twice among keys of one length and end (invariant 5)")
     func keysThatDifferInTheMiddle() {
         let keys: [[UInt8]] = ["abz", "acz", "adz"].map { [0x53] + Array($0.utf8) }
         let unique = RawList(objects: [[0xD3, 1, 2, 3, 1, 2, 3]] + keys)
@@ -116,7 +116,7 @@ struct RefusalTests {
         #expect(throws: PropertyListError.self) { try PropertyList(twice.bytes) }
     }
 
-    @Test("includes objects that overlap until they are larger than the file (invariant 3)")
+    @Test("may have overlapping objects that are larger than the file (invariant 3)")
     func overlap() throws {
         let string: [UInt8] = [0x5F, 0x10, 60] + Array(repeating: 0x61, count: 60)
         var bytes = RawList(string, [0x08], [0x08]).bytes
@@ -127,7 +127,7 @@ struct RefusalTests {
         #expect(error.code == .badObject)
     }
 
-    @Test("includes what is over the limits")
+    @Test("may be over the limits")
     func limits() throws {
         let nested = RawList([0xA1, 1], [0xA1, 2], [0xA0]).bytes
         func code(_ limits: PropertyList.Limits) throws -> PropertyListError.Code {
@@ -145,7 +145,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("includes a path that is too deep, though a shorter one leads there too (invariant 4)")
+    @Test("may have a path that is too deep, even if a shorter one leads there too (invariant 4)")
     func depthOfSharedCollections() throws {
         // The root reaches object 2 at once, and so has seen it before it comes the long way.
         let bytes = RawList([0xA2, 2, 1], [0xA1, 2], [0xA1, 3], [0xA0]).bytes

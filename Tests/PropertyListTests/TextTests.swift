@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A text")
 struct TextTests {
-    @Test("is a string unless a surrogate stands alone")
+    @Test("is a string unless it has an unpaired surrogate")
     func string() {
         #expect(Text(utf16: [0x61, 0xD83D, 0xDE00]).string == "a\u{1F600}")
         #expect(Text(utf16: [0x61, 0xD83D]).string == nil)
@@ -11,7 +11,7 @@ struct TextTests {
         #expect(Text(utf16: [0x61, 0xD83D]).description == "a\u{FFFD}")
     }
 
-    @Test("is equal to the same code units only")
+    @Test("equals only the same code units")
     func equality() {
         #expect(Text("\u{E9}") != Text("e\u{301}"))
         #expect(Text(utf16: [0xD83D]) == Text(utf16: [0xD83D]))

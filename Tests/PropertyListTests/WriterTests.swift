@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Writing a property list")
 struct WriterTests {
-    @Test("gives what Python reads as the same values")
+    @Test("gives bytes that Python reads as the same values")
     func python() throws {
         var writer = PropertyListWriter()
         var elements: [ObjectIndex] = []
@@ -38,7 +38,7 @@ struct WriterTests {
         #expect(throws: Never.self) { try PropertyList(bytes) }
     }
 
-    @Test("writes equal scalars once, but not numbers of different types")
+    @Test("writes equal scalars once, but numbers of different types separately")
     func uniquing() {
         var writer = PropertyListWriter()
         #expect(writer.add(string: "a") == writer.add(string: Text(utf16: [0x61])))
@@ -51,7 +51,7 @@ struct WriterTests {
     }
 
     @Test(
-        "puts the root first and takes the widths that are needed",
+        "puts the root first and uses the smallest widths",
         arguments: [3, 254, 255, 70_000])
     func widths(count: Int) throws {
         var writer = PropertyListWriter()

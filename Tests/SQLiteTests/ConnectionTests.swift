@@ -36,7 +36,7 @@ import Testing
         #expect(seen == "[(7,)]\n")
     }
 
-    @Test("A full database ends the transaction, and the first error is told")
+    @Test("A full database ends the transaction, and the first error is thrown")
     func fullDatabase() throws {
         let connection = try Connection(path: ":memory:", flags: [.readWrite, .create])
         try connection.execute("CREATE TABLE t (x BLOB) STRICT")
@@ -51,7 +51,7 @@ import Testing
         try connection.execute("INSERT INTO t VALUES (zeroblob(10))")
     }
 
-    @Test("A pragma answers with what holds, and with nil where it has no answer")
+    @Test("A pragma returns its value, and nil if it has none")
     func pragmas() throws {
         let file = try ScratchFile()
         let connection = try Connection(path: file.path, flags: [.readWrite, .create])
@@ -60,7 +60,7 @@ import Testing
         #expect(try connection.pragma("synchronous") == "2")
     }
 
-    @Test("A file that is not there cannot be opened, and the error names it")
+    @Test("A missing file cannot be opened, and the error names it")
     func missingFile() throws {
         let error = #expect(throws: SQLiteError.self) {
             _ = try Connection(path: "/nonexistent/x.db", flags: .readWrite)
@@ -69,7 +69,7 @@ import Testing
         #expect(error?.description.contains("/nonexistent/x.db") == true)
     }
 
-    @Test("A file that is no database is told by the first statement")
+    @Test("A file that is not a database is reported by the first statement")
     func noDatabase() throws {
         let file = try ScratchFile()
         _ = try file.python("open(path, 'w').write('no database at all' * 100)")

@@ -17,7 +17,7 @@ import Testing
         return source
     }
 
-    @Test("A copy in steps has what the source has, and another SQLite reads it by itself")
+    @Test("A copy in steps equals the source, and another SQLite can read it alone")
     func copy() throws {
         let (file, copyFile) = (try ScratchFile(), try ScratchFile())
         let source = try makeSource(file)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "What the source's connection writes between two steps is in the copy, without a new start")
+        "Writes of the source's connection between two steps are in the copy, without a restart")
     func writesMeanwhile() throws {
         let (file, copyFile) = (try ScratchFile(), try ScratchFile())
         let source = try makeSource(file)
@@ -53,7 +53,7 @@ import Testing
         #expect(try copyFile.python(OnlineBackupTests.rows) == "[(500, \(500 * steps).0)]\n")
     }
 
-    @Test("What another connection writes is in the copy, too")
+    @Test("Writes of another connection are in the copy, too")
     func otherWriter() throws {
         let (file, copyFile) = (try ScratchFile(), try ScratchFile())
         let source = try makeSource(file)
@@ -71,7 +71,7 @@ import Testing
         #expect(try copyFile.python(OnlineBackupTests.rows) == "[(500, 3500.0)]\n")
     }
 
-    @Test("A copy that is let go of, or fails, leaves the source as it was")
+    @Test("A copy that is abandoned, or fails, leaves the source as it was")
     func unfinished() throws {
         let (file, copyFile) = (try ScratchFile(), try ScratchFile())
         let source = try makeSource(file)

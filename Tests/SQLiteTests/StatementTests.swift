@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "An integer comes back as it was bound", arguments: [0, 1, -1, Int64.max, Int64.min])
+        "An integer is read as it was bound", arguments: [0, 1, -1, Int64.max, Int64.min])
     func integers(value: Int64) throws {
         let echo = try connection().prepare("SELECT ?1, typeof(?1)")
         try echo.bind(value, at: 1)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "Text comes back as it was bound",
+        "Text is read as it was bound",
         arguments: ["", "a", "é", "e\u{301}", "🙂", "a\0b", String(repeating: "long ", count: 999)])
     func texts(value: String) throws {
         let echo = try connection().prepare("SELECT ?1, typeof(?1), length(CAST(?1 AS BLOB))")
@@ -32,7 +32,7 @@ import Testing
         #expect(echo.integer(at: 2) == Int64(value.utf8.count))
     }
 
-    @Test("A blob comes back as it was bound", arguments: [0, 1, 4096, 1 << 20])
+    @Test("A blob is read as it was bound", arguments: [0, 1, 4096, 1 << 20])
     func blobs(count: Int) throws {
         let connection = try connection()
         let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -45,7 +45,7 @@ import Testing
         #expect(select.text(at: 1) == "blob")
     }
 
-    @Test("NULL is told from an empty blob and from an empty text")
+    @Test("NULL is distinguished from an empty blob and from an empty text")
     func nulls() throws {
         let select = try connection().prepare("SELECT NULL, x'', ''")
         let hasRow = try select.step()
@@ -57,7 +57,7 @@ import Testing
         #expect(select.text(at: 2) == "")
     }
 
-    @Test("Values that were bound are let go of by the run: the next one begins with NULL")
+    @Test("Bound values are released after the run: the next one begins with NULL")
     func bindingsEnd() throws {
         let connection = try connection()
         let insert = try connection.prepare("INSERT INTO t (i, b) VALUES (?, ?)")
@@ -71,7 +71,7 @@ import Testing
         #expect(select.isNull(at: 1) == true)
     }
 
-    @Test("A statement begins anew after its end and after a failure")
+    @Test("A statement can start again after its end and after a failure")
     func reuse() throws {
         let connection = try connection()
         try connection.execute("CREATE UNIQUE INDEX one ON t (i)")
@@ -85,7 +85,7 @@ import Testing
         try insert.run()
     }
 
-    @Test("No value appears in the words of an error")
+    @Test("No error message contains a value")
     func noValueInErrors() throws {
         let connection = try connection()
         try connection.execute("CREATE UNIQUE INDEX one ON t (s)")
@@ -98,14 +98,14 @@ import Testing
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("A parameter that is not there is refused")
+    @Test("A parameter that does not exist is refused")
     func missingParameter() throws {
         let select = try connection().prepare("SELECT ?")
         let error = #expect(throws: SQLiteError.self) { try select.bind(1, at: 2) }
         #expect(error?.code.rawValue == 25)  // SQLITE_RANGE
     }
 
-    @Test("Text with no statement in it is refused", arguments: ["", " ", "-- nothing"])
+    @Test("Text without a statement is refused", arguments: ["", " ", "-- nothing"])
     func noStatement(sql: String) throws {
         let connection = try connection()
         #expect(throws: SQLiteError.self) { _ = try connection.prepare(sql) }

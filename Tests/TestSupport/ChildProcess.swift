@@ -97,7 +97,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// Takes over the status of a child that has ended; nil where it has not.
+/// Takes over the status of a child that has ended; nil if it has not.
 private func reap(_ child: pid_t, _ options: Int32) -> Int32? {
     var status: Int32 = 0
     while true {

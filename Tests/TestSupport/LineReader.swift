@@ -2,7 +2,7 @@ public import Foundation
 
 /// The lines that a running program prints, each waited for.
 ///
-/// It is shared with whoever has the process (`@unchecked Sendable`), and read by one at a time.
+/// It is shared with the owner of the process (`@unchecked Sendable`), and read by one at a time.
 public final class LineReader: @unchecked Sendable {
     private let file: FileHandle
     private var buffer = Data()

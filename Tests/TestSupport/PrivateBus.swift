@@ -78,7 +78,7 @@ public final class PrivateBus: Sendable {
         stop()
     }
 
-    /// Ends the bus, as at the end of a session; whoever is connected sees its socket closed.
+    /// Ends the bus, as at the end of a session; every client sees its socket closed.
     public func stop() {
         // First, so that it never sees the daemon's number become another process's.
         guardian.stop()

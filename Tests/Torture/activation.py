@@ -16,7 +16,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 class ActivatingDesktop(Desktop):
     """A desktop whose bus starts the daemon at the first call to it.
 
-    `wrapper` stands before the program from its next start on.
+    `wrapper` precedes the program from its next start on.
     """
 
     def __init__(self, ground: Ground):

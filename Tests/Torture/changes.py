@@ -23,7 +23,7 @@ class Change:
     floor: int = 0
     """The highest generation that had been replied when it was sent."""
     generation: int = 0
-    """What its reply told, or what its entries show; 0 where neither is known."""
+    """What its reply told, or what its entries show; 0 if neither is known."""
     is_acknowledged: bool = False
     is_durable: bool = False
     """Whether the reply is to come when it is on disk."""

@@ -44,7 +44,7 @@ class Daemon:
         self.descriptor = os.pidfd_open(process.pid)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Sends a signal; nothing where it has ended."""
+        """Sends a signal; does nothing if it has ended."""
         if self.descriptor is not None:
             try:
                 signal.pidfd_send_signal(self.descriptor, number)
@@ -54,7 +54,7 @@ class Daemon:
     def wait(self, timeout: float = PATIENCE) -> int:
         """Waits for its end: the exit status, negative for a signal.
 
-        Raises TimeoutError where it does not end.
+        Raises TimeoutError if it does not end.
         """
         if self.descriptor is not None:
             poll = select.poll()
@@ -254,7 +254,7 @@ class Desktop:
               environment: dict[str, str] = {}, serves: bool = True) -> Daemon:
         """Starts the daemon and waits until it has the name.
 
-        A wrapper is what stands before the program, such as `strace -D -f` or `setpriv`; it has
+        A wrapper is a command that precedes the program, such as `strace -D -f` or `setpriv`; it has
         to become the program in its own process. With `serves` false nothing is waited for.
         Raises Ended where the daemon ends instead.
         """

@@ -1,4 +1,4 @@
-"""What a campaign stands on, and what it gives back."""
+"""What a campaign uses, and what it returns."""
 
 import errno
 import pathlib

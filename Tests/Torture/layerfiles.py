@@ -105,7 +105,7 @@ class Layer:
 
     @property
     def state(self) -> State:
-        """One that has in force what all have, where that is known."""
+        """One with the same values in force as all others, if that is known."""
         return next(iter(self.states))
 
     def has_in_force(self, found: InForce) -> None:
@@ -137,7 +137,7 @@ class Target:
 
 
 class LayerFiles:
-    """The three places, with what stands in them, and changes drawn by chance."""
+    """The three places with their files, and random changes."""
 
     def __init__(self, directory: pathlib.Path, chance: random.Random):
         self.directory, self.chance = directory, chance

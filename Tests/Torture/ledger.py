@@ -234,10 +234,10 @@ class Ledger:
         different = {key for key in texts if before.get(key) != texts[key]}
         gone = set(before) - set(texts)
         if not different <= changed <= touched & set(texts):
-            raise Found(f"GetChanges of {book.domain} after {since} tells changes of "
+            raise Found(f"GetChanges of {book.domain} after {since} reports changes of "
                         f"{sorted(changed)}, and {sorted(different)} are different")
         if not gone <= set(removed) <= touched - set(texts):
-            raise Found(f"GetChanges of {book.domain} after {since} tells removals of "
+            raise Found(f"GetChanges of {book.domain} after {since} reports removals of "
                         f"{sorted(removed)}, and {sorted(gone)} are gone")
 
     def ask_tokens_again(

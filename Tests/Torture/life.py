@@ -48,7 +48,7 @@ class Life:
             writer.go_on()
 
     def reach(self, count: int) -> None:
-        """Waits until so many more changes are acknowledged."""
+        """Waits until this many more changes are acknowledged."""
         aim = self.acknowledged + count
         self.desktop.wait_until(lambda: self.acknowledged >= aim)
 

@@ -1,4 +1,4 @@
-"""A system bus of our own, and a logind on it that tells of sleeps and hands out delay locks."""
+"""A system bus of our own, and a logind on it that announces sleeps and gives out delay locks."""
 
 import os
 import select

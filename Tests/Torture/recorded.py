@@ -13,7 +13,7 @@ from recording import Image, recorder
 
 FIRST, SECOND = "org.example.Torture.First", "org.example.Torture.Second"
 LARGE = 3_000_000
-"""Bytes of a text of which some make the log be folded back and begun anew."""
+"""Bytes of a text of which some cause a checkpoint and a restart of the log."""
 
 
 @dataclass

@@ -23,7 +23,7 @@ class Stepper:
         return tried.stderr.strip() or None if tried.returncode else None
 
     def wrapper(self, step: int) -> list[str]:
-        """What to put before a program to have it killed at a step; at none where that is 0."""
+        """What to put before a program to have it killed at a step; at none if that is 0."""
         return [str(self.program), str(self.log), str(step)]
 
     def steps(self) -> list[str]:

@@ -178,7 +178,7 @@ class Victim:
             self.ledger[key] = value
 
     def expect_trouble(self, pending: int) -> None:
-        """The disk's refusal is told by the properties, and each change waits."""
+        """The properties report the disk's refusal, and each change waits."""
         properties = self.properties()
         check(properties["StorageError"] != "", "StorageError to be set", "an empty one")
         check(properties["PendingChanges"] == pending, f"{pending} changes pending",
@@ -187,7 +187,7 @@ class Victim:
               "a durable generation below the last", properties["DurableGeneration"])
 
     def expect_recovery(self) -> None:
-        """Nothing waits for the disk any more, and that is what is told."""
+        """Nothing waits for the disk any more, and the properties say so."""
         properties = self.properties()
         check(properties["StorageError"] == "", "StorageError to be empty",
               properties["StorageError"])

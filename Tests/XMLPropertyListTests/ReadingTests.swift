@@ -63,7 +63,7 @@ import XMLPropertyList
     }
 
     @Test(
-        "are read with data in base64, whatever space is in it",
+        "are read with data in base64, with any white space in it",
         arguments: [
             ("<data></data>", []), ("<data>\n\tAQID\n\t</data>", [1, 2, 3]),
             ("<data>A Q\t=\r\n=</data>", [1]),
@@ -77,7 +77,7 @@ import XMLPropertyList
         #expect(Array(list.data(of: range)) == bytes)
     }
 
-    @Test("say where the keys of the outermost dictionary stand")
+    @Test("report the places of the keys of the outermost dictionary")
     func rootKeyPlaces() throws {
         let body = """
             <dict>
@@ -100,7 +100,7 @@ import XMLPropertyList
         #expect(try XMLPropertyList(Array("<array/>".utf8)).rootKeyPlaces.isEmpty)
     }
 
-    @Test("take a dictionary for a reference only with one integer under CF$UID (2)")
+    @Test("have a reference only for one integer under CF$UID (2)")
     func references() throws {
         for body in [
             "<dict><key>CF$UID</key><string>7</string></dict>",
@@ -139,7 +139,7 @@ import XMLPropertyList
         #expect(try XMLPropertyList([0xEF, 0xBB, 0xBF] + Array(text.utf8)).binary == expected)
     }
 
-    @Test("are told from binary ones by their first character")
+    @Test("are distinguished from binary ones by their first character")
     func detection() {
         #expect(XMLPropertyList.isXML(Array(" \n<plist>".utf8)))
         #expect(!XMLPropertyList.isXML(Array("bplist00".utf8)))
@@ -157,7 +157,7 @@ import XMLPropertyList
         #expect(try XMLPropertyList(again).binary == document.binary)
     }
 
-    @Test("say where the objects of their binary form stand")
+    @Test("report the places of the objects in their binary form")
     func places() throws {
         let text = Self.document(
             "<array>\n\t<string>é</string><dict>\n<key>k</key> <true/></dict></array>")
@@ -185,7 +185,7 @@ import XMLPropertyList
     }
 
     @Test(
-        "may stand behind white space, and without a <plist>",
+        "may come after white space, and without a <plist>",
         arguments: [
             "<dict><key>a</key><array/></dict>", "<!-- c --><dict><key>a</key><array/></dict>",
             " \r\n\t<?xml version='1.0'?><plist><dict><key>a</key><array/></dict></plist>",
@@ -197,7 +197,7 @@ import XMLPropertyList
         #expect(try XMLPropertyList(Array("\n<true/> ".utf8)).binary == Self.read("<true/>").bytes)
     }
 
-    @Test("take the last of equal keys, among few and among many", arguments: [0, 14, 20_000])
+    @Test("have the last of equal keys, among few and among many", arguments: [0, 14, 20_000])
     func repeatedKeys(count: Int) throws {
         func document(_ value: String, _ more: String = "") -> [UInt8] {
             let others = (0..<count).map { "<key>\($0)</key><true/>" }.joined()
@@ -212,7 +212,7 @@ import XMLPropertyList
         #expect(try PropertyList(list.binary).xml() == PropertyList(one.binary).xml())
     }
 
-    @Test("are read with control characters that macOS writes as they are") func controls() throws {
+    @Test("are read with control characters that macOS does not escape") func controls() throws {
         let text = "\u{1B}Window\u{0}\u{1F}\u{E000}&#xE020;&#57408;\t"
         let xml = "<array><string>\(text)</string>\u{9}<true/>\n<string>é</string></array>"
         let document = try XMLPropertyList(Array(xml.utf8))

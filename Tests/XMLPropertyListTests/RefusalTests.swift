@@ -2,13 +2,13 @@ import PropertyList
 import Testing
 import XMLPropertyList
 
-/// Documents that are no property lists, or are made to do harm.
+/// Documents that are not property lists, or are hostile.
 @Suite("XML that is refused") struct RefusalTests {
     typealias Code = XMLPropertyListError.Code
 
     /// The body begins in line 4.
     @Test(
-        "says why, and in which line and column",
+        "is refused with the reason, the line and the column",
         arguments: [
             ("", Code.structure, 3, 1), ("<true/><true/>", .structure, 4, 8),
             ("text", .structure, 4, 1), ("<array>x</array>", .structure, 4, 8),
@@ -59,7 +59,7 @@ import XMLPropertyList
     }
 
     @Test(
-        "is what is no property list at all",
+        "may be no property list at all",
         arguments: [
             "<html/>", "<?xml version='1.0'?><a/>", "<key>a</key>", "<true/><true/>", "<dict/>x",
             " <!-- --><?xml version='1.0'?><true/>",
@@ -68,7 +68,7 @@ import XMLPropertyList
         #expect(throws: XMLPropertyListError.self) { try XMLPropertyList(Array(text.utf8)) }
     }
 
-    @Test("is behind white space, at the place in the whole text") func shifted() {
+    @Test("may come after white space, with the place in the whole text") func shifted() {
         for (text, line, column, byte) in [
             ("\n \n  <?xml version='1.0'?>\n <a/>", 4, 2, 28), (" \n  <html/>", 2, 3, 4),
             ("\u{FEFF} <html/>", 1, 2, 4),
@@ -81,13 +81,13 @@ import XMLPropertyList
         }
     }
 
-    @Test("is the empty document") func empty() {
+    @Test("may be the empty document") func empty() {
         let error = #expect(throws: XMLPropertyListError.self) { try XMLPropertyList([]) }
         #expect(error?.code == .syntax)
     }
 
     @Test(
-        "is every entity of the document's own, so that none grows",
+        "may have any entity of its own, so that none grows",
         arguments: [
             "[<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]",
             "[<!ENTITY a SYSTEM \"file:///etc/passwd\">]",
@@ -101,7 +101,7 @@ import XMLPropertyList
         #expect(error?.code == .entity)
     }
 
-    @Test("is nested deeper than the limit, however deep") func deep() throws {
+    @Test("may be nested deeper than the limit, by any number of levels") func deep() throws {
         func nested(_ levels: Int) -> [UInt8] {
             let body =
                 String(repeating: "<array>", count: levels)
@@ -118,7 +118,7 @@ import XMLPropertyList
         }
     }
 
-    @Test("has more bytes or objects than the limits") func limits() {
+    @Test("may have more bytes or objects than the limits") func limits() {
         let text = Array(ReadingTests.document("<array><true/><true/></array>").utf8)
         for (limits, isRead) in [
             (PropertyList.Limits(byteCount: text.count, objectCount: 3, depth: 1), true),
@@ -130,7 +130,7 @@ import XMLPropertyList
         }
     }
 
-    @Test("has an integer of a million digits") func hugeInteger() {
+    @Test("may have an integer of a million digits") func hugeInteger() {
         let digits = String(repeating: "9", count: 1_000_000)
         let text = ReadingTests.document("<integer>\(digits)</integer>")
         let error = #expect(throws: XMLPropertyListError.self) {
@@ -147,7 +147,7 @@ import XMLPropertyList
         <key>e</key><string>x &amp; y</string></dict>
         """)
 
-    @Test("is an error or a value, cut at any byte and with any byte changed")
+    @Test("gives an error or a value, cut at any byte and with any byte changed")
     func damaged() throws {
         let bytes = Array(Self.everything.utf8)
         _ = try PropertyList(XMLPropertyList(bytes).binary)

@@ -46,7 +46,7 @@ import XMLPropertyList
         #expect(String(decoding: try list.xml(), as: UTF8.self) == expected)
     }
 
-    @Test("are to Python what they were", arguments: 0..<12)
+    @Test("have the same values for Python as before", arguments: 0..<12)
     func python(seed: Int) throws {
         let binary = try PythonPropertyList.random(seed, isXML: false)
         let xml = try PropertyList(binary).xml()
@@ -56,7 +56,7 @@ import XMLPropertyList
         #expect(try PropertyList(again.binary).xml() == xml)
     }
 
-    @Test("are to the byte what Python writes, where both wrap alike")
+    @Test("equal Python's output byte for byte, if both wrap lines alike")
     func pythonText() throws {
         let list = try Self.list { writer in
             let elements = [
@@ -72,7 +72,7 @@ import XMLPropertyList
     }
 
     @Test(
-        "are refused where XML has no spelling",
+        "are refused with values that XML cannot represent",
         arguments: [
             { $0.add(string: "a\u{0}") }, { $0.add(string: "\u{1B}[31m") },
             { $0.add(string: "\u{FFFF}") }, { $0.add(string: Text(utf16: [0xD800])) },
@@ -99,7 +99,7 @@ import XMLPropertyList
         }
     }
 
-    @Test("are refused where shared collections make them too large") func bomb() throws {
+    @Test("are refused if shared collections make them too large") func bomb() throws {
         let list = try Self.list { writer in
             var array = writer.add(array: [])
             for _ in 0..<60 { array = writer.add(array: [array, array]) }

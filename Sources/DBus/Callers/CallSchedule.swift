@@ -12,10 +12,10 @@
 //    further one, while others make shorter calls. So hardly one in a hundred of these waits for a
 //    long call. It does not rest if nobody else calls, or if room is needed.
 
-/// Which call is next: which calls must wait, and which caller has the next turn.
+/// Decides which calls must wait, and which caller has the next turn.
 ///
-/// It does not know the bus, and it gets the time from its caller. It keeps references to callers
-/// while they have waiting calls.
+/// It does not know the bus, and its caller tells it the time. It refers to callers only while they
+/// have waiting calls.
 struct CallSchedule<Call> {
     typealias Instant = SuspendingClock.Instant
 
@@ -42,10 +42,10 @@ struct CallSchedule<Call> {
         var withDescriptors = MessageLimits.maximumWaitingWithDescriptors
     }
 
-    /// How long the calls of one process may use the loop until others go first.
+    /// How long the calls of one process may use the loop before other processes have a turn.
     static var allowance: Duration { .microseconds(300) }
 
-    /// How long after a call a process is expected to make more.
+    /// How long after a call a process is expected to make more calls.
     static var attention: Duration { .milliseconds(250) }
 
     /// Whether all calls wait.
@@ -56,15 +56,15 @@ struct CallSchedule<Call> {
     let bounds: Bounds
 
     var waiting: [ObjectIdentifier: Caller<Call>] = [:]
-    /// The processes whose calls may be carried out, in turn.
+    /// The processes whose calls may run, in the order of their turns.
     var turns = Queue<CallerProcess<Call>>()
     /// The processes that rest, with calls that may be carried out after that.
     private var resting: [CallerProcess<Call>] = []
     /// The times of the last short calls of the last two processes that made one; the later one
     /// first.
     private var shortCalls: [(process: ObjectIdentifier, time: Instant)] = []
-    /// A new period begins when nobody waits for a turn, or when the waiting processes have had as
-    /// much time as the others may have used before.
+    /// A new period begins when nobody waits for a turn, or when the waiting processes have used as
+    /// much time as the others could before.
     var period: UInt64 = 1
     private var usedByTurns = Duration.zero
 
@@ -110,7 +110,8 @@ struct CallSchedule<Call> {
     }
 }
 
-/// The turns of processes with waiting calls, and the rests of those that have used the loop much.
+/// The turns of processes with waiting calls, and the rests of those that have used the loop too
+/// much.
 extension CallSchedule {
     /// Gives a caller a turn after all others, if it has waiting calls.
     mutating func giveTurn(to caller: Caller<Call>) {
@@ -159,14 +160,14 @@ extension CallSchedule {
         return resting.count < before
     }
 
-    /// Takes all turns back, when no more calls are carried out.
+    /// Takes all turns back, because no more calls will run.
     mutating func dropTurns() {
         while let process = turns.popFirst() { resting.append(process) }
         for process in resting { (process.turns, process.hasTurn) = (Queue(), false) }
         resting = []
     }
 
-    /// Notes how long a call has kept the loop.
+    /// Records how long a call has used the loop.
     ///
     /// - Parameters:
     ///   - inTurn: Whether the call had waited.
@@ -193,7 +194,7 @@ extension CallSchedule {
         }
     }
 
-    /// Notes that all received calls were carried out or wait.
+    /// Notes that all received calls have run or are waiting.
     mutating func noteDrained() {
         if turns.isEmpty { beginPeriod() }
     }

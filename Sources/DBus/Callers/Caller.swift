@@ -1,11 +1,11 @@
-/// One sender of calls: what is known about it, and its waiting calls.
+/// A sender of calls: what is known about it, and its waiting calls.
 ///
 /// It belongs to the loop's thread.
 final class Caller<Call> {
-    /// Who it is, if the service asks for that.
+    /// Its identity, if the service wants it.
     enum Identity {
         case unknown
-        /// Nil if it could not be found out.
+        /// Nil if it is unknown.
         case known(PeerCredentials?)
     }
 
@@ -13,19 +13,19 @@ final class Caller<Call> {
     let name: BusName?
 
     private(set) var identity: Identity
-    /// The error that each of its calls gets, if it may not call at all.
+    /// The error for each of its calls, if it may not call at all.
     private(set) var refusal: DBusError?
     /// The process of the connection.
     ///
-    /// Until that is known, a process of its own.
+    /// Until it is known, the caller counts as a process of its own.
     var process = CallerProcess<Call>()
-    /// What was sent to it and may not have been read.
+    /// What was sent to it and may be unread.
     var replies: UnreadReplies
-    /// Whether a question about it to the bus is in flight, or a timer is set for one.
+    /// Whether a question about it to the bus is in flight, or a retry timer is set.
     var isInQuestion = false
     /// Whether its first call was postponed, or is carried out on another thread.
     var isPutOff = false
-    /// When it last sent a call, as the number of that call.
+    /// The number of its last call.
     var lastUse: UInt64 = 0
 
     /// Only the schedule changes it.
@@ -39,18 +39,18 @@ final class Caller<Call> {
         self.identity = identity
     }
 
-    /// Notes who it is, and whether it may call.
+    /// Records its identity, and whether it may call.
     func identify(as credentials: PeerCredentials?, refusal: DBusError?) {
         identity = .known(credentials)
         self.refusal = refusal
     }
 
-    /// Whether it can be forgotten while it is connected.
+    /// Whether it can be forgotten although it is connected.
     ///
     /// It is then identified again at its next call.
     ///
-    /// A caller from elsewhere cannot: its process may end, and a local process may get its number,
-    /// while a child keeps the connection.
+    /// A caller from another place cannot be forgotten. Its process may end while a child keeps the
+    /// connection, and then a local process may get its number.
     var isForgettable: Bool {
         // It may have a call on another thread, which a later call must not overtake.
         guard !place.hasCalls, !isPutOff else { return false }
@@ -78,12 +78,12 @@ final class Caller<Call> {
 final class CallerProcess<Call> {
     typealias Instant = SuspendingClock.Instant
 
-    /// The length of a call that other callers would notice.
+    /// The length of a call from which other callers notice it.
     static var longCall: Duration { .milliseconds(1) }
 
-    /// How much time its longer calls may take in a second before it rests after each.
+    /// How much time its long calls may take in a second before it rests after each one.
     ///
-    /// An application that starts may read all its values.
+    /// It is enough for an application that reads all its values at start.
     static var grace: Duration { .milliseconds(50) }
 
     /// How long it rests: ten times as long as the call took, but at most ``longestRest``.
@@ -96,7 +96,7 @@ final class CallerProcess<Call> {
     var waitingSize = 0
     /// The connections whose calls may be carried out, in turn.
     var turns = Queue<Caller<Call>>()
-    /// Whether it has a turn itself, or rests before it.
+    /// Whether it has a turn, or rests before it.
     var hasTurn = false
     /// When its rest ends.
     var restEnd: Instant?
@@ -138,10 +138,10 @@ struct CallerTable<Call> {
     /// The processes by their numbers.
     private var processes: [UInt32: CallerProcess<Call>] = [:]
     private let capacity: Int
-    /// The number of callers at which some are forgotten.
+    /// The number of callers above which some are forgotten.
     private var limit: Int
     private var uses: UInt64 = 0
-    /// Whether it is time to ask which callers have left.
+    /// Whether it is time to ask the bus which callers have left.
     private var isRollCallDue = false
 
     init(capacity: Int = 1024) {
@@ -172,7 +172,9 @@ struct CallerTable<Call> {
         return caller
     }
 
-    /// Forgets the half whose last calls are oldest, except callers with waiting calls.
+    /// Forgets the callers whose last calls are oldest, at most half of the capacity.
+    ///
+    /// Callers with waiting calls stay.
     private mutating func forgetHalf() {
         let idle = callers.values.filter(\.isForgettable)
         let oldest = idle.sorted { $0.lastUse < $1.lastUse }.prefix(capacity / 2)
@@ -181,7 +183,7 @@ struct CallerTable<Call> {
         isRollCallDue = true
     }
 
-    /// Whether to ask now who is still connected, for ``forget(allBut:)``.
+    /// Whether to ask the bus now who is still connected, for ``forget(allBut:)``.
     mutating func takeRollCall() -> Bool {
         defer { isRollCallDue = false }
         return isRollCallDue
@@ -213,21 +215,21 @@ final class WaitingCall {
     }
 }
 
-/// The received calls: who sends them, and which of them wait.
+/// The received calls: their senders, and which calls wait.
 struct IncomingCalls {
     var schedule = CallSchedule<WaitingCall>()
     var table = CallerTable<WaitingCall>()
     /// The one caller if there is no bus.
     var peer: Caller<WaitingCall>?
-    /// Whether the service asks for the credentials of a new caller.
+    /// Whether the service wants the credentials of a new caller.
     var areIdentified = false
-    /// The place of the bus; nil if it does not say.
+    /// The place of the bus; nil if it is unknown.
     var busPlace: ProcessPlace?
-    /// Says why a new caller may not call.
+    /// Returns the reason why a new caller may not call.
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
-    /// Whether the bus says how much was not read.
+    /// Whether the bus can say how much is unread.
     var areRepliesMeasured = true
-    /// How much of all that was sent was not read.
+    /// How much of everything that was sent is unread.
     var unreadTotal = UnreadTotal()
     /// How long calls wait for a caller to read its replies before they are refused.
     var patience = UnreadReplies.patience
@@ -239,7 +241,7 @@ struct IncomingCalls {
     var isTurnDue = false
     /// Fires when the first rest ends.
     var restTimer: EventLoop.Timer?
-    /// The waiters for the moment when no call waits.
+    /// Those who wait until no call waits.
     var ends: [CheckedContinuation<Void, Never>] = []
     /// How long the bus may take to answer a question about callers.
     var questionTimeout = Duration.seconds(25)
@@ -259,12 +261,12 @@ struct IncomingCalls {
         }
     }
 
-    /// The bytes that a caller may leave unread.
+    /// How many bytes a caller may leave unread.
     private var allowance: Int {
         unreadTotal.level == .low ? UnreadReplies.allowance : UnreadReplies.smallAllowance
     }
 
-    /// Changes the account of all that was not read, and with it the allowance of each caller.
+    /// Updates how much is unread in total, and with it the allowance of each caller.
     mutating func updateUnreadTotal(_ body: (inout UnreadTotal) -> Void) {
         let before = allowance
         body(&unreadTotal)

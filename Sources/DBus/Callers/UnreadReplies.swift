@@ -1,22 +1,23 @@
 // Invariants
 //
-// 1. At most twice the allowance waits for a caller to read, and the reply of one call.
+// 1. At most twice the allowance, and the reply of one call, waits for a caller to read.
 // 2. If a caller reads, even slowly, its calls wait and do not fail, for the time of `patience`.
 // 3. If it does not read, its calls are refused until it does. After a number of refusals they are
 //    not answered.
 
 /// How much a caller was sent and may not have read yet.
 ///
-/// The bus keeps what we send to callers that do not read, and counts it against us. When it is too
-/// much, the bus stops reading from us, and nobody is served. So after each allowance that a caller
-/// was sent, we ask the bus about it.
+/// The bus keeps what we send to callers that do not read, and counts it against us. If it becomes
+/// too much, the bus stops reading from us, and nobody is served. So each time a caller was sent as
+/// much as its allowance, we ask the bus how much is unread.
 ///
 /// This is only the account. It does not know the bus or the time.
 struct UnreadReplies {
-    /// The bytes that a caller may leave unread (16 MiB), unless all together leave too much.
+    /// How many bytes a caller may leave unread (16 MiB), unless all callers together leave too
+    /// much.
     static let allowance = 16 << 20
 
-    /// The bytes that it may leave unread if all callers together leave too much (64 KiB).
+    /// How many bytes it may leave unread if all callers together leave too much (64 KiB).
     static let smallAllowance = 64 << 10
 
     /// How long calls wait for a caller to read before they are refused, by default.
@@ -27,20 +28,19 @@ struct UnreadReplies {
 
     private enum Phase {
         case reading
-        /// More than the allowance was unread: for how long, and after what time it is checked
-        /// again.
+        /// More than the allowance is unread: for how long, and after what time to check again.
         case slow(waited: Duration, next: Duration)
         case cutOff
     }
 
-    /// What to do after the answer of the bus.
+    /// What to do after an answer of the bus.
     enum Verdict: Equatable {
         case goOn
         case askAgain(after: Duration)
         case refuse
     }
 
-    /// The bytes that it may leave unread.
+    /// How many bytes it may leave unread.
     var allowance: Int
     private let patience: Duration
     private var phase = Phase.reading
@@ -57,7 +57,7 @@ struct UnreadReplies {
         self.patience = patience
     }
 
-    /// Whether the caller may be sent more.
+    /// Whether more may be sent to the caller.
     var isOpen: Bool {
         guard case .reading = phase else { return false }
         return sinceProof < allowance
@@ -116,14 +116,13 @@ struct UnreadReplies {
 // 1. The bus keeps no more of ours than `bytes` says.
 // 2. At most one question is in flight.
 
-/// How much of all that this connection has sent, replies and signals, the bus keeps because others
-/// have not read it.
+/// How much of all that this connection has sent is unread by others and kept by the bus.
 ///
-/// At a limit of its own, 1 GB by default, the bus stops reading from us, and nobody is served.
-/// With many callers, the allowance of each does not prevent that. So we also ask about all
-/// together, and all get less as the limit comes near.
+/// The bus has a limit, 1 GB by default. Beyond it, the bus stops reading from us, and nobody is
+/// served. With many callers, the allowance of each does not prevent that. So we also ask about the
+/// total, and all allowances become smaller near the limit.
 ///
-/// This is only the account. It does not know the bus, and gets the time from its caller.
+/// This is only the account. It does not know the bus, and its caller tells it the time.
 struct UnreadTotal {
     /// How near the limit is.
     enum Level {

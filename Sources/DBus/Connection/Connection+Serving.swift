@@ -73,8 +73,9 @@ extension Connection {
                 throw DBusError.wrongArguments(
                     member, expected: method.inputSignature, given: message.signature)
             }
-            // Handed to the handler for good, and looked at again when it has returned: the handler
-            // runs on this thread, and whoever keeps the call uses it on this thread.
+            // The handler owns the call. It is examined again when the handler has returned. This
+            // is safe because the handler, and everything that keeps the call, uses it on this
+            // thread.
             nonisolated(unsafe) let call = MethodCall(
                 Message(retaining: message.pointer), from: caller, to: method, of: interface,
                 at: path, on: self)

@@ -3,24 +3,25 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Where a bus is, or a peer without one.
+/// The address of a bus, or of a peer without a bus.
 package enum Address: Sendable, Hashable {
-    /// The bus of the user's session, by `DBUS_SESSION_BUS_ADDRESS` or its standard place.
+    /// The bus of the user's session: `DBUS_SESSION_BUS_ADDRESS`, or the standard address.
     case session
     /// The bus of the machine.
     case system
-    /// A bus by its address, such as `unix:path=/run/user/1000/bus`.
+    /// The bus with this address, such as `unix:path=/run/user/1000/bus`.
     case address(String)
-    /// A peer without a bus between, by its address, such as
-    /// `unixexec:path=/usr/bin/defaultsd,argv1=--peer,argv2=0`, which starts a program with one end
-    /// of a socket pair as its standard input.
+    /// A peer without a bus, by its address.
+    ///
+    /// For example, `unixexec:path=/usr/bin/defaultsd,argv1=--peer,argv2=0` starts a program with
+    /// one end of a socket pair as its standard input.
     case peer(String)
 
     var isPeer: Bool {
         if case .peer = self { true } else { false }
     }
 
-    /// The address of the bus of the machine: by `DBUS_SYSTEM_BUS_ADDRESS`, or the well-known one.
+    /// The address of the bus of the machine: `DBUS_SYSTEM_BUS_ADDRESS`, or the standard address.
     ///
     /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-system
     package static var systemBus: String {
@@ -29,11 +30,11 @@ package enum Address: Sendable, Hashable {
     }
 }
 
-/// How the connection comes to be.
+/// Opening a connection.
 extension Link {
     static func open(_ address: Address) throws(DBusError) -> OpaquePointer {
-        // Sockets are written to with MSG_NOSIGNAL. libdbus would also ignore SIGPIPE for the whole
-        // process, and for its children, which is for the program to decide.
+        // Sockets are written to with MSG_NOSIGNAL. libdbus would ignore SIGPIPE for the whole
+        // process and its children, but that is the program's decision.
         dbus_connection_set_change_sigpipe(0)
         let opened =
             switch address {
@@ -43,20 +44,22 @@ extension Link {
             case .peer(let text): try open(at: text)
             }
         guard let opened else { throw .noMemory }
-        // dbus_bus_get_private makes the process exit with the bus. That is not a library's to do.
+        // dbus_bus_get_private makes the process exit with the bus. A library must not do that.
         dbus_connection_set_exit_on_disconnect(opened, 0)
         return opened
     }
 
     private static func open(at address: String) throws(DBusError) -> OpaquePointer {
-        // libdbus would read up to the NUL and connect to somewhere else than was asked for.
+        // libdbus would read up to the NUL, and connect to another address than the given one.
         guard !address.utf8.contains(0) else { throw .nulInString }
         let opened = try checkError { dbus_connection_open_private(address, $0) }
         guard let opened else { throw .noMemory }
         return opened
     }
 
-    /// Greets the bus; if that fails the connection is closed.
+    /// Greets the bus.
+    ///
+    /// If that fails, the connection is closed.
     private static func register(_ opened: OpaquePointer) throws(DBusError) -> OpaquePointer {
         do {
             _ = try checkError { dbus_bus_register(opened, $0) }
@@ -68,21 +71,23 @@ extension Link {
         }
     }
 
-    /// The name that the bus has given the connection in answer to libdbus's own greeting.
+    /// The name that the bus gave the connection in its reply to libdbus's own greeting.
     var uniqueName: BusName? {
         dbus_bus_get_unique_name(connection).map { BusName(checked: String(cString: $0)) }
     }
 
-    /// Whether the other end has authenticated; also true when the connection has ended since.
+    /// Whether the other end has authenticated.
+    ///
+    /// Also true if the connection has ended since.
     var isAuthenticated: Bool { dbus_connection_get_is_authenticated(connection) != 0 }
 
     var isConnected: Bool { !isLost && dbus_connection_get_is_connected(connection) != 0 }
 }
 
-/// A connection to a bus that may be slow, or stopped, and keeps nobody waiting.
+/// Connects to a bus that may be slow or stopped, without waiting.
 extension Link {
-    // libdbus connects a socket by waiting until the other end has room for it. So it is given one
-    // that is connected already, in the place of one of its own, as for a peer.
+    // To connect a socket, libdbus waits until the other end accepts it. So libdbus gets a socket
+    // that is already connected in place of its own, as for a peer.
     static func open(joining address: String) throws(DBusError) -> OpaquePointer {
         dbus_connection_set_change_sigpipe(0)
         let socket = try BusSocket.connect(to: address)
@@ -90,12 +95,12 @@ extension Link {
     }
 }
 
-/// A socket that is connected to a bus at once or not at all.
+/// A socket that is connected to a bus at once, or not at all.
 enum BusSocket {
-    /// Connects to the first Unix socket of an address that takes a connection now.
+    /// Connects to the first Unix socket of an address that accepts a connection now.
     ///
-    /// - Throws: ``DBusError``: that of the last one, of the name `InvalidArgs` if the address
-    ///   has none, of the name `BadAddress` if it is no address.
+    /// - Throws: ``DBusError`` of the last attempt; with the name `InvalidArgs` if the address has
+    ///   no Unix socket, or `BadAddress` if it is not an address.
     static func connect(to address: String) throws(DBusError) -> FileDescriptor {
         guard !address.utf8.contains(0) else { throw .nulInString }
         var entries: UnsafeMutablePointer<OpaquePointer?>?
@@ -120,7 +125,8 @@ enum BusSocket {
         let number = socket(AF_UNIX, Int32(kind), 0)
         guard number >= 0 else { throw .systemCall("Making a socket", error: errno) }
         let descriptor = FileDescriptor(owning: number)
-        // EAGAIN: as many wait to be taken as may. There is no way to be told when fewer do.
+        // EAGAIN: the queue of the listening socket is full. Nothing tells when there is room
+        // again.
         guard place.withPointer({ Glibc.connect(number, $0, $1) }) == 0 else {
             throw .systemCall("Connecting to \(place.name)", error: errno)
         }
@@ -128,14 +134,14 @@ enum BusSocket {
     }
 }
 
-/// Where a Unix socket is, by a file or by a name of the abstract kind.
+/// The address of a Unix socket: a file or an abstract name.
 private struct UnixSocketAddress {
-    /// The path; of an abstract name with an `@` before it.
+    /// The path, or the abstract name after an `@`.
     let name: String
     private var address = sockaddr_un()
     private let size: socklen_t
 
-    /// Nil for another kind of address, and for a name that is longer than can be.
+    /// Nil for other kinds of addresses, and for names that are too long.
     init?(_ entry: OpaquePointer?) {
         guard let method = dbus_address_entry_get_method(entry), strcmp(method, "unix") == 0
         else { return nil }
@@ -156,7 +162,7 @@ private struct UnixSocketAddress {
         size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
     }
 
-    /// The socket API takes any family's address through the type of none of them.
+    /// The socket API takes addresses of all families as the generic type.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
@@ -166,7 +172,7 @@ private struct UnixSocketAddress {
 
 /// The machine that the process runs on.
 enum Machine {
-    /// What D-Bus calls the machine's identifier: 32 hexadecimal digits.
+    /// D-Bus's identifier of the machine: 32 hexadecimal digits.
     static func identifier() throws(DBusError) -> String {
         guard let text = try checkError({ dbus_try_get_local_machine_id($0) }) else {
             throw .noMemory

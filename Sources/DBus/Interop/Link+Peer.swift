@@ -5,14 +5,14 @@ import SystemCalls
 
 // Invariants
 //
-// 1. Nothing is read from the socket of the scratch server, nor written to it, before the peer's has
-//    taken its number: whoever is at its other end never meets the connection.
-// 2. The peer's socket, authentication and descriptors included, is libdbus's from then on.
+// 1. Nothing is read from or written to the socket of the scratch server before the peer's socket
+//    has taken its number. So no other process can ever talk to the connection.
+// 2. From then on, libdbus handles the peer's socket, including authentication and descriptors.
 
-/// A connection to the peer of a socket that is connected already.
+/// Connects to a peer over a socket that is already connected.
 extension Link {
-    // libdbus makes such connections only for those who come to a server of its own. So it is given
-    // one of those, whose socket then becomes the peer's: dup3 puts that one under its number.
+    // libdbus makes such a connection only for a client of its own server. So a scratch server
+    // makes one, and dup3 puts the peer's socket under the number of its socket.
     static func open(serving socket: FileDescriptor) throws(DBusError) -> OpaquePointer {
         try checkPeer(of: socket.number)
         dbus_connection_set_change_sigpipe(0)
@@ -24,21 +24,23 @@ extension Link {
             dbus_connection_unref(opened)
             throw error
         }
-        // Whoever has the other end was given it: that is the permission.
+        // Holding the other end of the socket is the permission.
         dbus_connection_set_unix_user_function(opened, { _, _, _ in 1 }, nil, nil)
         dbus_connection_set_allow_anonymous(opened, 1)
         dbus_connection_set_exit_on_disconnect(opened, 0)
         return opened
     }
 
-    /// The same for the side that calls, and authenticates as a client does.
+    /// Does the same for the side that makes calls, and authenticates as a client.
     static func open(calling socket: FileDescriptor) throws(DBusError) -> OpaquePointer {
         try checkPeer(of: socket.number)
         dbus_connection_set_change_sigpipe(0)
         return try client(over: socket.number)
     }
 
-    /// A connection of a client whose socket is this one; the caller owns it.
+    /// A client's connection over this socket.
+    ///
+    /// The caller owns it.
     static func client(over socket: Int32) throws(DBusError) -> OpaquePointer {
         let opened = try ScratchServer().makeClient()
         do {
@@ -52,17 +54,17 @@ extension Link {
         return opened
     }
 
-    /// The credentials that the kernel has noted for the other end of a Unix socket.
+    /// The credentials that the kernel has recorded for the other end of a Unix socket.
     var socketCredentials: PeerCredentials? {
         var descriptor: Int32 = -1
         guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }
-        // The kernel's struct ucred, which the C library declares for _GNU_SOURCE only.
+        // The kernel's struct ucred, which the C library declares only for _GNU_SOURCE.
         var credentials = (process: Int32(0), user: UInt32(0), group: UInt32(0))
         var size = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
             return nil
         }
-        // Process 0 is one that has no number in our namespace of processes.
+        // Process 0 is a process without a number in our PID namespace.
         let process = credentials.process > 0 ? UInt32(credentials.process) : nil
         let reference = Self.peerReference(of: descriptor)
         return PeerCredentials(
@@ -70,14 +72,16 @@ extension Link {
             place: process.flatMap { ProcessPlace(ofProcess: $0, reference: reference) })
     }
 
-    /// A reference to the process that connected, which Linux hands out since version 6.5.
+    /// A reference to the process that connected.
+    ///
+    /// Linux 6.5 and later provide it.
     private static func peerReference(of socket: Int32) -> FileDescriptor? {
-        // SO_PEERPIDFD, which the C library does not name yet.
+        // SO_PEERPIDFD, which the C library does not define yet.
         guard let descriptor = option(77, of: socket), descriptor >= 0 else { return nil }
         return FileDescriptor(owning: descriptor)
     }
 
-    /// Where the socket of the other end is in the file system; nil if it has no name there.
+    /// The path of the other end's socket; nil if it has none.
     var peerPath: String? {
         var descriptor: Int32 = -1
         guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }
@@ -132,15 +136,15 @@ extension Link {
     }
 }
 
-/// A server of libdbus that is there for one connection to come to be.
+/// A server of libdbus that is used to make one connection.
 ///
-/// Its address is no file: nothing has to be writable, and nothing is left behind.
+/// Its address is abstract, so it needs no writable directory and leaves no file.
 struct ScratchServer: ~Copyable {
     private let server: OpaquePointer
     private let address: String
     private let visitor = Visitor()
 
-    /// What libdbus's callbacks note.
+    /// What libdbus's callbacks report.
     private final class Visitor {
         var watch: OpaquePointer?
         var connection: OpaquePointer?
@@ -163,7 +167,9 @@ struct ScratchServer: ~Copyable {
         dbus_server_unref(server)
     }
 
-    /// Visits the server from here, and gives what it makes of the visit; the caller owns it.
+    /// Connects to the server, and returns the server's side of that connection.
+    ///
+    /// The caller owns it.
     consuming func makeConnection() throws(DBusError) -> OpaquePointer {
         let context = Unmanaged.passUnretained(visitor).toOpaque()
         dbus_server_set_new_connection_function(
@@ -183,9 +189,12 @@ struct ScratchServer: ~Copyable {
         return connection
     }
 
-    /// Gives a connection of a client, of which the server has taken no notice; the caller owns it.
+    /// Makes a client's connection that the server does not accept.
+    ///
+    /// The caller owns it.
     borrowing func makeClient() throws(DBusError) -> OpaquePointer {
-        // The server's identity is no part of the address: another server is to be met.
+        // The address does not contain the server's identity, because the connection is used for
+        // another server.
         let client = try checkError { dbus_connection_open_private(address, $0) }
         guard let client else { throw .noMemory }
         return client
@@ -193,7 +202,7 @@ struct ScratchServer: ~Copyable {
 
     private func visit() throws(DBusError) {
         let visit = try makeClient()
-        // Both directions of it end with this, and nobody has read or written.
+        // The other side of the connection ends here too. Nothing was read or written.
         dbus_watch_handle(visitor.watch, DBUS_WATCH_READABLE.rawValue)
         dbus_connection_close(visit)
         dbus_connection_unref(visit)

@@ -3,7 +3,7 @@ import Glibc
 
 // MARK: Watches
 
-/// The sockets that libdbus has the loop watch.
+/// The sockets that libdbus wants the loop to watch.
 extension Link {
     func add(_ watch: OpaquePointer?) -> dbus_bool_t {
         guard let watch else { return 0 }
@@ -29,8 +29,9 @@ extension Link {
         for watch in watches.keys { toggle(watch) }
     }
 
-    /// What is waited for: nothing if libdbus has not enabled the watch, and nothing to read
-    /// while the link is held.
+    /// The events to wait for.
+    ///
+    /// None if libdbus has not enabled the watch. No reading while the link is held.
     private func events(of watch: OpaquePointer) -> Events {
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }
         let flags = dbus_watch_get_flags(watch)
@@ -41,14 +42,14 @@ extension Link {
     }
 
     private func handle(_ watch: OpaquePointer, _ events: Events) {
-        // Handling may end in a disconnect, whose consequences may let go of this object.
+        // Handling may end in a disconnect, which may release this object.
         withExtendedLifetime(self) {
             guard !events.contains(.lost) else { return lose() }
-            // What is read here is dispatched right after, without a turn of the loop.
+            // What is read here is dispatched in the same turn of the loop.
             isDispatching = true
             handleAll(watch, events)
-            // libdbus learns of the end by reading, which a held link does not do. Nobody will take
-            // what waits, so that there is nothing to go on for.
+            // libdbus notices the end by reading, but a held link does not read. The waiting
+            // messages have no reader any more, so there is no reason to continue.
             if isHeld, !events.isDisjoint(with: [.error, .hangUp]) {
                 dbus_connection_close(connection)
             }
@@ -59,16 +60,16 @@ extension Link {
         }
     }
 
-    /// Has libdbus write, and read what has come.
+    /// Lets libdbus write, and read what has arrived.
     ///
-    /// It reads 2 KiB at a time, and is asked again until there is no more, or for `readsAtOnce`
-    /// times: a call that has many before it, or a large one, does not wait while calls are carried
-    /// out between any two of them.
+    /// libdbus reads 2 KiB at a time. It is called until there is nothing left, or `readsAtOnce`
+    /// times. So a call behind many others, or a large one, does not have to wait for other calls
+    /// between two reads.
     private func handleAll(_ watch: OpaquePointer, _ events: Events) {
         var flags = Self.flags(for: events)
         for _ in 0..<Self.readsAtOnce {
-            // Out of memory is told by FALSE; the descriptor stays ready and is handled again. The
-            // watch may be gone after it, or read no more.
+            // FALSE means out of memory: the descriptor stays ready and is handled again. After the
+            // call, the watch may be gone or may no longer want to read.
             guard dbus_watch_handle(watch, flags) != 0, events.contains(.readable),
                 watches[watch] != nil, dbus_watch_get_enabled(watch) != 0,
                 hasMoreToRead(dbus_watch_get_unix_fd(watch))
@@ -96,7 +97,7 @@ extension Link {
 
 // MARK: Dispatch
 
-/// The messages that libdbus has read.
+/// Dispatching the messages that libdbus has read.
 extension Link {
     static let filter: DBusHandleMessageFunction = { _, message, context in
         guard let message else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
@@ -111,22 +112,22 @@ extension Link {
 
     /// Notes that there is something to dispatch.
     ///
-    /// libdbus asks that it not be done here.
+    /// libdbus does not allow dispatching in this callback.
     func dispatchStatusChanged(_ status: DBusDispatchStatus) {
         guard status != DBUS_DISPATCH_COMPLETE, !isDispatching else { return }
         dispatchSoon()
     }
 
-    /// Dispatches in a turn of the loop of its own.
+    /// Dispatches in another turn of the loop.
     func dispatchSoon() {
         guard !isDispatchDue else { return }
         isDispatchDue = true
-        // Sendable is promised unchecked: the closure runs on the loop's thread, as this does.
+        // Sendable is unchecked here: the closure runs on the loop's thread, as this does.
         nonisolated(unsafe) let link = self
         loop.perform { link.dispatch() }
     }
 
-    /// Hands on every message that has been read, until one of them holds the link.
+    /// Passes on every message that was read, until one of them holds the link.
     private func dispatch() {
         guard !isDispatching && !isClosed else { return }
         isDispatchDue = false
@@ -134,7 +135,7 @@ extension Link {
         defer { isDispatching = false }
         var status = dbus_connection_get_dispatch_status(connection)
         while status == DBUS_DISPATCH_DATA_REMAINS, !isHeld, !isClosed {
-            // The calls that libdbus answers itself do not come to the filter.
+            // The calls that libdbus answers itself do not reach the filter.
             isCallDispatched = true
             status = dispatchOne(connection)
             if isCallDispatched { holdIfFull() }
@@ -143,8 +144,10 @@ extension Link {
         if !isHeld { dispatched?() }
     }
 
-    /// Tries again when others may have given memory back: libdbus does not tell, and the messages
-    /// are in it already, so that no event of the socket will.
+    /// Retries later, when memory may be free again.
+    ///
+    /// libdbus does not report that. It has already read the messages, so the socket will not cause
+    /// an event.
     private func retryDispatch() {
         guard dispatchRetry == nil else { return }
         dispatchRetry = loop.schedule(after: .milliseconds(100)) { [weak self] in
@@ -154,14 +157,14 @@ extension Link {
     }
 }
 
-// How each kind of result of libdbus's functions becomes Swift's.
+// Converting the results of libdbus's functions to Swift.
 
-/// Checks a function that fails only for lack of memory, or of a descriptor to duplicate into.
+/// Checks the result of a function that fails only if there is no memory, or no free descriptor.
 func checkMemory(_ result: dbus_bool_t) throws(DBusError) {
     guard result != 0 else { throw .noMemory }
 }
 
-/// Checks a function that fills in an error of libdbus.
+/// Checks the result of a function that reports an error of libdbus.
 func checkError<Result>(
     _ body: (UnsafeMutablePointer<CDBus.DBusError>) -> Result
 ) throws(DBusError) -> Result {
@@ -174,10 +177,12 @@ func checkError<Result>(
 }
 
 extension DBusError {
-    /// Copies an error of libdbus, which stays the caller's to free.
+    /// Copies an error of libdbus.
+    ///
+    /// The caller still has to free it.
     fileprivate init(copying error: CDBus.DBusError) {
         let name = error.name.map { ErrorName(checked: String(cString: $0)) }
-        // Some end in a line break, as that of a wrong address.
+        // Some messages end in a line break, such as the one for a wrong address.
         let message = error.message.map { String(cString: $0).trimmingLineBreaks }
         self.init(name ?? .failed, message ?? "libdbus gave no reason.")
     }

@@ -49,25 +49,25 @@ final class Link {
     /// The message is valid during the call.
     var receive: ((borrowing Message) -> Void)?
 
-    /// Called each time when the backlog is written; nil while nobody waits for that.
+    /// Called each time when the backlog has been written; nil if nobody waits for that.
     var drained: (() -> Void)?
 
     /// Called once when the application has closed our socket.
     var lost: (() -> Void)?
 
-    /// Called when all messages that libdbus has read are handed on.
+    /// Called when all messages that libdbus has read have been passed on.
     var dispatched: (() -> Void)?
 
-    /// The function of libdbus that hands on one message.
+    /// The function of libdbus that dispatches one message.
     ///
-    /// A test makes it fail.
+    /// A test can make it fail.
     var dispatchOne: (OpaquePointer?) -> DBusDispatchStatus = dbus_connection_dispatch
 
     /// Opens a connection and greets the bus, if there is one.
     ///
     /// It blocks until the bus answers.
     ///
-    /// - Throws: ``DBusError`` in the words of libdbus.
+    /// - Throws: ``DBusError`` with the message of libdbus.
     convenience init(to address: Address, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(address), isDirect: address.isPeer, on: loop)
     }
@@ -81,16 +81,16 @@ final class Link {
         self.init(owning: try Self.open(joining: address), isDirect: false, on: loop)
     }
 
-    /// Makes a connection without a bus of a socket that has a peer.
+    /// Makes a connection without a bus from a socket that has a peer.
     ///
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
+    /// - Throws: ``DBusError`` with the name `InvalidArgs` if it is not such a socket.
     convenience init(serving socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(serving: socket), isDirect: true, on: loop)
     }
 
     /// Makes a connection to the peer that serves at the other end of a socket.
     ///
-    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
+    /// - Throws: ``DBusError`` with the name `InvalidArgs` if it is not such a socket.
     convenience init(calling socket: FileDescriptor, on loop: EventLoop) throws(DBusError) {
         self.init(owning: try Self.open(calling: socket), isDirect: true, on: loop)
     }
@@ -101,7 +101,8 @@ final class Link {
         self.loop = loop
         self.connection = connection
         self.isDirect = isDirect
-        // By default, a message with more than 16 ends the connection, although the bus allows it.
+        // By default, a message with more than 16 descriptors ends the connection, although the bus
+        // allows it.
         dbus_connection_set_max_message_unix_fds(connection, MessageLimits.receivedDescriptors)
         dbus_connection_set_route_peer_messages(connection, 1)
         dbus_connection_set_max_received_size(connection, MessageLimits.maximumReceivedSize)
@@ -123,9 +124,9 @@ final class Link {
         }
     }
 
-    /// Starts to receive.
+    /// Starts to receive messages.
     ///
-    /// Until then messages wait.
+    /// Until then they wait.
     func start() throws(DBusError) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         try checkMemory(dbus_connection_add_filter(connection, Self.filter, context, nil))
@@ -207,7 +208,7 @@ final class Link {
     }
 }
 
-/// Sent messages, and those that wait.
+/// Sent messages, and those that wait to be written.
 extension Link {
     /// Whether every message that was sent has been written to the socket.
     var isDrained: Bool { dbus_connection_has_messages_to_send(connection) == 0 }
@@ -218,7 +219,7 @@ extension Link {
     /// Queues a message, and writes it at once if the socket takes it.
     ///
     /// - Returns: Its serial number, by which a reply refers to it.
-    /// - Throws: ``DBusError`` of the name `Disconnected` if the connection is gone.
+    /// - Throws: ``DBusError`` with the name `Disconnected` if the connection is gone.
     @discardableResult
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
         // After a disconnect, libdbus returns TRUE for a send and drops the message.
@@ -232,15 +233,15 @@ extension Link {
         }
         var serial: dbus_uint32_t = 0
         try checkMemory(dbus_connection_send(connection, message.pointer, &serial))
-        // Earlier messages may have been written by this call, and no event will follow.
+        // This call may have written earlier messages, and no event will report that.
         if releaseIfWritten() { dispatchSoon() }
         noteDrained()
         return serial
     }
 
-    /// Gives up the connection after the caller of this has returned.
+    /// Gives up the connection after the current function has returned.
     private func loseSoon() {
-        // Sendable is promised unchecked: the closure runs on the loop's thread, as this does.
+        // Sendable is unchecked here: the closure runs on the loop's thread, as this does.
         nonisolated(unsafe) let link = self
         loop.perform { link.lose() }
     }
@@ -254,7 +255,7 @@ extension Link {
     }
 }
 
-// MARK: The bound
+// MARK: The limit
 
 extension Link {
     /// Stops receiving if the backlog is above the limit.
@@ -264,7 +265,7 @@ extension Link {
         updateWatches()
     }
 
-    /// Continues if enough has been written, or never will be.
+    /// Continues if enough has been written, or if nothing will be written any more.
     ///
     /// - Returns: Whether there may be waiting messages to dispatch.
     func releaseIfWritten() -> Bool {

@@ -2,35 +2,37 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Who is at the other end, as the kernel told the bus, or us, when the connection was made.
+/// The identity of the other end, which the kernel recorded when the connection was made.
 ///
 /// See the [specification][1].
 ///
 /// [1]: https://dbus.freedesktop.org/doc/dbus-specification.html#bus-messages-get-connection-credentials
 package struct PeerCredentials: Sendable, Hashable {
-    /// The user; nil if it is not known, as over TCP.
+    /// The user; nil if unknown, as over TCP.
     package let userID: UInt32?
 
-    /// The process; nil if it is not known, as from another namespace of processes.
+    /// The process; nil if unknown, as in another PID namespace.
     ///
-    /// It may have ended, and another one have its number.
+    /// It may have ended, and another process may have its number.
     package let processID: UInt32?
 
-    /// What the security module in charge, such as AppArmor or SELinux, calls the peer; nil without
-    /// one, and on a connection without a bus.
+    /// The label of the security module, such as AppArmor or SELinux.
+    ///
+    /// Nil without such a module, and on a connection without a bus.
     package let securityLabel: String?
 
-    /// Where the process was when it was looked at, before its first call; nil if it had ended by
-    /// then, or could not be looked at.
+    /// Where the process lived before its first call.
+    ///
+    /// Nil if it had already ended, or could not be examined.
     package internal(set) var place: ProcessPlace?
 
-    /// Whether that is our own place, or the bus's.
+    /// Whether that place is our own or that of the bus.
     ///
-    /// The bus is where its session is. This process may be elsewhere: a service manager can give it
-    /// mounts of its own.
+    /// The bus lives where its session is. This process may live elsewhere, because a service
+    /// manager can give it its own mounts.
     package internal(set) var isAtHome = false
 
-    /// Makes credentials of what is known.
+    /// Makes credentials from known values.
     package init(
         userID: UInt32?, processID: UInt32?, securityLabel: String? = nil,
         place: ProcessPlace? = nil
@@ -43,19 +45,21 @@ package struct PeerCredentials: Sendable, Hashable {
 }
 
 extension PeerCredentials {
-    /// What a bus says of a connection, and what was seen of its process at once.
+    /// What the bus says about a connection, and what was found out about its process.
     struct Answer {
         var credentials: PeerCredentials
         /// Whether the process is certain to be the one that connected.
         ///
-        /// The bus has handed over a reference to it. Without one, the process is only the one that has
+        /// Then the bus has passed a reference to it. Without one, the process is the one that has
         /// the number now.
         let isProcessCertain: Bool
     }
 }
 
 extension PeerCredentials.Answer {
-    /// Reads the bus's answer, of which later versions may say more.
+    /// Reads the answer of the bus.
+    ///
+    /// Later versions of the bus may add fields.
     init(reading reader: inout MessageReader) throws {
         var (userID, processID): (UInt32?, UInt32?)
         var securityLabel: String?
@@ -89,14 +93,14 @@ package struct ProcessPlace: Sendable, Hashable {
     /// The place of this process; nil without `/proc`.
     package static let own = ProcessPlace(at: "/proc/self")
 
-    /// Looks at a process by its number.
+    /// Examines a process by its number.
     ///
-    /// A process can end, and another one get its number. A reference (see pidfd_open(2)) always means
-    /// the same process. If that one is alive after the look, the number was its number during the
-    /// look.
+    /// A process can end, and another one can get its number. A reference (see pidfd_open(2))
+    /// always means the same process. If that process is alive after the examination, it had the
+    /// number throughout.
     ///
     /// - Parameter reference: The process that is meant; nil for the one that has the number now.
-    /// - Returns: Nil if the process has ended, or cannot be looked at.
+    /// - Returns: Nil if the process has ended, or cannot be examined.
     init?(ofProcess number: UInt32, reference: FileDescriptor?) {
         guard let number = Int32(exactly: number),
             let reference = reference ?? Self.reference(to: number),
@@ -116,13 +120,15 @@ package struct ProcessPlace: Sendable, Hashable {
         }
     }
 
-    /// A reference to the process that has a number now; nil if there is none.
+    /// A reference to the process that has this number now; nil if there is none.
     static func reference(to number: Int32) -> FileDescriptor? {
         let descriptor = clinux_open_process(number)
         return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
     }
 
-    /// Whether a process has not ended: its reference is readable from then on.
+    /// Whether a process is running.
+    ///
+    /// Its reference becomes readable when it ends.
     private static func isAlive(_ reference: FileDescriptor) -> Bool {
         var entry = pollfd(fd: reference.number, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 0

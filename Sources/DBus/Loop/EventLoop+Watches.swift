@@ -61,7 +61,7 @@ extension EventLoop {
     }
 }
 
-/// The watches of a loop, and the list that poll(2) takes, made anew when they change.
+/// The watches of a loop, and the list for poll(2), which is made again when they change.
 struct WatchTable {
     private var watches: [EventLoop.Watch] = []
     private var active: [EventLoop.Watch] = []

@@ -4,9 +4,9 @@ import Synchronization
 import SystemCalls
 
 // Invariants
-//
-// 1. Nothing is written, read or closed by a number that stands for another file by now.
-// 2. When the application closes the pipe under us, a thread that sleeps in poll(2) wakes: its end of the
+// 1. Nothing is written, read or closed by a number that now belongs to another file.
+// 2. If the application closes the pipe, a thread that sleeps in poll(2) wakes, because its end of
+//    the pipe has no other end any more. An eventfd would let it sleep forever.
 //    pipe has no other end any more. An eventfd would let it sleep for ever.
 
 /// A pipe(7) by which one thread wakes another from poll(2).

@@ -150,7 +150,7 @@ extension Message {
         return try? BusName(try reader.readString())
     }
 
-    /// The error that an error message tells of.
+    /// The error in an error message.
     var error: DBusError {
         var reader = MessageReader(self)
         // The text is a custom, not a rule: an error may come with anything, or nothing.

@@ -1,10 +1,9 @@
 // Invariants
 //
-// 1. What the layout lets through, libdbus takes without a complaint, and a bus takes from us.
-// 2. If a step throws, the message is spoiled: every later step throws the same error.
-// 3. No value stands below more than 64 containers. An array whose elements are of fixed size does
-//    not count: a receiver checks it as one block and does not go into it.
-// 4. Sizes are those on the wire, padding included.
+// 1. What the layout accepts, libdbus accepts without a complaint, and so does a bus.
+// 2. If a step throws, the message is unusable: every later step throws the same error.
+// 3. No value is nested in more than 64 containers. An array whose elements are of fixed size does
+//    not count: a receiver checks it as one block and does not examine its elements.
 
 /// Decides, before libdbus is asked, whether a value may be written next.
 ///
@@ -120,7 +119,7 @@ struct MessageLayout {
     }
 
     mutating func openEntry() throws(DBusError) {
-        // An entry stands in an array only, which has told its type.
+        // An entry can only be in an array, which has announced its type.
         guard !scopes.isEmpty else {
             throw .wrongType(writing: "{", expected: "an array of entries")
         }

@@ -3,10 +3,10 @@ package import SystemCalls
 
 // Invariants
 //
-// 1. A writer lives inside the closure that it is lent to: it can be neither copied nor made
-//    elsewhere, and the message outlives it.
-// 2. Nothing is given to libdbus that the layout has not let through.
-// 3. A container that was opened is closed or given up, even if its closure throws.
+// 1. A writer exists only in the closure that gets it. It cannot be copied or made elsewhere, and
+//    the message outlives it.
+// 2. Every value is checked by the layout before libdbus gets it.
+// 3. Every opened container is closed or abandoned, even if its closure throws.
 
 /// Writes the values of a message, one after the other.
 ///
@@ -17,10 +17,10 @@ package import SystemCalls
 /// }
 /// ```
 ///
-/// Every method throws a ``DBusError`` if D-Bus or the container cannot carry the value: of the
-/// name `LimitsExceeded` for a size (an array of 64 MiB, a message of 128 MiB, 64 containers inside
-/// each other), of the names `InvalidArgs` and `InvalidSignature` for the rest. A message that one
-/// of them has failed for is spoiled: it is not sent, even if the error is caught on the way.
+/// Every method throws a ``DBusError`` if D-Bus or the container cannot carry the value. Its name
+/// is `LimitsExceeded` if the value is too large (an array above 64 MiB, a message above 128 MiB,
+/// more than 64 nested containers), and `InvalidArgs` or `InvalidSignature` otherwise. After such
+/// an error the message is not sent, even if the error is caught.
 package struct MessageWriter: ~Copyable {
     private var iterator = DBusMessageIter()
     private var layout: MessageLayout
@@ -30,10 +30,10 @@ package struct MessageWriter: ~Copyable {
         layout = MessageLayout(path: message.path)
     }
 
-    /// How many bytes have been written so far, the header not counted.
+    /// How many bytes have been written so far, without the header.
     package var size: Int { layout.size }
 
-    /// Writes what a closure writes to a message that is empty so far.
+    /// Lets a closure write to an empty message.
     ///
     /// - Throws: The closure's error, or ``DBusError`` if the message cannot be sent.
     @discardableResult
@@ -45,14 +45,14 @@ package struct MessageWriter: ~Copyable {
         return Written(signature: try writer.layout.finish(), weight: writer.layout.weight)
     }
 
-    /// What was written to a message.
+    /// The size of the contents.
     struct Written {
         let signature: Signature
-        /// What the message counts as in an account of bytes.
+        /// How many bytes the message counts when messages are limited.
         let weight: Int
     }
 
-    /// Writes a value that libdbus copies from where it stands.
+    /// Writes a value that libdbus copies.
     private mutating func writeBasic<T: BitwiseCopyable>(_ type: TypeCode, _ value: T, size: Int)
         throws(DBusError)
     {
@@ -62,13 +62,13 @@ package struct MessageWriter: ~Copyable {
             dbus_message_iter_append_basic(&iterator, Int32(type.rawValue), &value))
     }
 
-    /// Writes a value of text, whose length field has so many bytes.
+    /// Writes text whose length field has this many bytes.
     private mutating func writeText(
         _ type: TypeCode, _ text: String, lengthSize: Int
     ) throws(DBusError) {
         let size = lengthSize + text.utf8.count + 1
         try layout.step { (layout) throws(DBusError) in
-            // A Swift string is valid UTF-8, but may hold what ends a C string.
+            // A Swift string is valid UTF-8, but may contain a NUL, which ends a C string.
             guard !text.utf8.contains(0) else { throw .nulInString }
             try layout.value(type, size: size)
         }
@@ -79,7 +79,7 @@ package struct MessageWriter: ~Copyable {
         try checkMemory(result)
     }
 
-    /// Writes an `ay` in one piece.
+    /// Writes an `ay` in one step.
     package mutating func writeBytes(_ bytes: Span<UInt8>) throws(DBusError) {
         try layout.step { (layout) throws(DBusError) in try layout.bytes(count: bytes.count) }
         var inner = DBusMessageIter()
@@ -101,7 +101,7 @@ package struct MessageWriter: ~Copyable {
         }
     }
 
-    /// Writes an `ay` in one piece.
+    /// Writes an `ay` in one step.
     package mutating func writeBytes(_ bytes: [UInt8]) throws(DBusError) {
         try writeBytes(bytes.span)
     }
@@ -110,7 +110,9 @@ package struct MessageWriter: ~Copyable {
 // MARK: Containers
 
 extension MessageWriter {
-    /// Writes an array, whose elements the closure writes.
+    /// Writes an array.
+    ///
+    /// The closure writes its elements.
     ///
     /// - Parameter element: The one complete type of the elements.
     package mutating func writeArray(
@@ -122,7 +124,9 @@ extension MessageWriter {
         }
     }
 
-    /// Writes a dictionary, whose entries the closure writes with ``writeEntry(_:)``.
+    /// Writes a dictionary.
+    ///
+    /// The closure writes its entries with ``writeEntry(_:)``.
     ///
     /// - Parameters:
     ///   - key: The type of the keys, which is not a container.
@@ -133,7 +137,9 @@ extension MessageWriter {
         try writeArray(of: .entry(key: key, value: value), body)
     }
 
-    /// Writes an entry of a dictionary: the closure writes a key and a value.
+    /// Writes an entry of a dictionary.
+    ///
+    /// The closure writes a key and a value.
     package mutating func writeEntry(_ body: (inout MessageWriter) throws -> Void) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openEntry() }
         try write(inside: .dictionaryEntry, body) { (layout) throws(DBusError) in
@@ -141,7 +147,9 @@ extension MessageWriter {
         }
     }
 
-    /// Writes a structure, whose fields the closure writes.
+    /// Writes a structure.
+    ///
+    /// The closure writes its fields.
     package mutating func writeStructure(_ body: (inout MessageWriter) throws -> Void) throws {
         try layout.step { (layout) throws(DBusError) in try layout.openStructure() }
         try write(inside: .structure, body) { (layout) throws(DBusError) in
@@ -149,7 +157,9 @@ extension MessageWriter {
         }
     }
 
-    /// Writes a variant, whose one value the closure writes.
+    /// Writes a variant.
+    ///
+    /// The closure writes its one value.
     package mutating func writeVariant(
         of type: Signature, _ body: (inout MessageWriter) throws -> Void
     ) throws {
@@ -159,7 +169,7 @@ extension MessageWriter {
         }
     }
 
-    /// Opens a container in libdbus, has it filled, and closes it.
+    /// Opens a container in libdbus, fills it, and closes it.
     private mutating func write(
         inside type: TypeCode, of contents: Signature? = nil,
         _ body: (inout MessageWriter) throws -> Void,
@@ -184,7 +194,7 @@ extension MessageWriter {
     }
 }
 
-/// Values that hold no others.
+/// Values that contain no others.
 extension MessageWriter {
     /// Writes a `y`.
     package mutating func writeByte(_ value: UInt8) throws(DBusError) {
@@ -193,7 +203,7 @@ extension MessageWriter {
 
     /// Writes a `b`.
     package mutating func writeBool(_ value: Bool) throws(DBusError) {
-        // A boolean is four bytes, in libdbus as on the wire.
+        // A boolean has four bytes, in libdbus as in the message.
         try writeBasic(.boolean, dbus_bool_t(value ? 1 : 0), size: 4)
     }
 
@@ -232,7 +242,7 @@ extension MessageWriter {
         try writeBasic(.double, value, size: 8)
     }
 
-    /// Writes an `s`, which may hold everything but a NUL character.
+    /// Writes an `s`, which may contain every character except NUL.
     package mutating func writeString(_ value: String) throws(DBusError) {
         try writeText(.string, value, lengthSize: 4)
     }
@@ -249,10 +259,10 @@ extension MessageWriter {
 
     /// Writes an `h`.
     ///
-    /// The message carries a duplicate; the descriptor stays the caller's.
+    /// The message gets a duplicate; the caller still owns the descriptor.
     ///
-    /// - Throws: ``DBusError``, of the name `NoMemory` if the process has no number left for the
-    ///   duplicate, of the name `LimitsExceeded` if the message has 16 of them already.
+    /// - Throws: ``DBusError`` with the name `NoMemory` if the process has no free descriptor for
+    ///   the duplicate, or `LimitsExceeded` if the message already has 16.
     package mutating func writeUnixFD(_ value: FileDescriptor) throws(DBusError) {
         try writeBasic(.unixFD, value.number, size: 4)
     }

@@ -27,11 +27,11 @@ package indirect enum Value: Sendable, Equatable {
     case structure([Value])
     case variant(Value)
 
-    /// A key of a dictionary with what stands under it.
+    /// A key of a dictionary with its value.
     package struct Entry: Sendable, Equatable {
         /// The key, which is not a container.
         package var key: Value
-        /// What stands under it.
+        /// The value of the key.
         package var value: Value
 
         /// Makes an entry.

@@ -31,9 +31,9 @@ package struct Signal: Sendable, Equatable {
 /// }
 /// ```
 ///
-/// The stream finishes when the connection ends or the consumer's task is cancelled. The bus is told
-/// that the signals are not wanted any more when the last copy of the stream and its iterators is
-/// let go of.
+/// The stream finishes when the connection ends or the consumer's task is cancelled. When the last
+/// copy of the stream and its iterators is released, the bus is told that the signals are no longer
+/// wanted.
 package struct SignalStream: AsyncSequence, Sendable {
     /// What a stream brings.
     package enum Element: Sendable, Equatable {

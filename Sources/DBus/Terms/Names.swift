@@ -1,7 +1,7 @@
 /// The rule that a kind of name follows.
 ///
-/// All kinds are elements of `[A-Za-z0-9_]` with a separator between them; they differ in what
-/// stands before them, in how many there are, and in what an element may hold and begin with.
+/// All kinds are elements of `[A-Za-z0-9_]` with a separator between them. They differ in the
+/// prefix, in the number of elements, and in what an element may contain and begin with.
 struct NameGrammar: Sendable {
     /// What an error calls it.
     let kind: String

@@ -15,7 +15,7 @@ package struct Signature: Hashable, Sendable, CustomStringConvertible, Expressib
     /// - Throws: ``DBusError`` of the name `InvalidSignature` that quotes the string.
     package init(_ string: some StringProtocol) throws(DBusError) {
         let string = String(string)
-        // libdbus reads up to the first NUL, so what stands behind one would go unchecked.
+        // libdbus reads up to the first NUL, so the text after one would not be checked.
         guard string.utf8.count <= Self.maximumLength, !string.utf8.contains(0),
             dbus_signature_validate(string, nil) != 0
         else { throw .badSignature(string) }

@@ -2,7 +2,7 @@ internal import DefaultsModel
 internal import KeyedArchive
 internal import PropertyList
 
-/// Reads a file in JSON, with the places of its parts.
+/// Reads a JSON file, and reports the line and column of each fault.
 struct JSONLayer {
     private let file: LayerFile
     private var reader: JSONObjectReader
@@ -30,10 +30,10 @@ struct JSONLayer {
         return LayerDocument(contents, remarks: remarks)
     }
 
-    /// Everything that is wrong or suspicious, as far as the text can be read on.
+    /// All errors and remarks, as far as the text can be read.
     mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
         var errors: [LayerProblem] = []
-        // It throws only the error that the test gives it.
+        // Only the closure could throw, and it does not.
         try? readEntries { problem throws(LayerProblem) in errors.append(problem) }
         return (errors, remarks)
     }
@@ -44,9 +44,9 @@ struct JSONLayer {
         }
     }
 
-    /// Reads entry by entry.
+    /// Reads all entries.
     ///
-    /// - Parameter report: Takes what is wrong with one; unless it throws, the next is read.
+    /// - Parameter report: Called with each error. If it does not throw, the next entry is read.
     private mutating func readEntries(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) {
@@ -68,7 +68,7 @@ struct JSONLayer {
         }
     }
 
-    /// The next key; nil if there is none, or nothing more can be read.
+    /// Reads the next key; nil if there is none, or the rest cannot be read.
     private mutating func nextKey(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) -> Text? {
@@ -77,15 +77,15 @@ struct JSONLayer {
                 return try reader.nextKey()
             } catch {
                 try report(LayerProblem(error, file.path))
-                // A key that is there twice has been read.
+                // For a duplicate key, the key itself has already been read.
                 guard error.cause?.code == .duplicateKey, try skipValue(report) else { return nil }
             }
         }
     }
 
-    /// Goes past a value.
+    /// Skips a value.
     ///
-    /// - Returns: Whether more can be read.
+    /// - Returns: Whether the rest can be read.
     private mutating func skipValue(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) -> Bool {
@@ -136,7 +136,7 @@ struct JSONLayer {
         }
     }
 
-    /// Hands what is at an offset to the contents.
+    /// Calls `body`, and gives its error the place of an offset.
     private mutating func taking<Result>(
         at offset: Int, _ take: (inout LayerContents) throws(LayerFault) -> Result
     ) throws(LayerProblem) -> Result {

@@ -3,13 +3,16 @@ internal import DefaultsTerms
 internal import KeyedArchive
 internal import PropertyList
 
-/// The values and locks of a file as they are read, entry by entry; it knows the rules, but not the
-/// places.
+/// Collects the values and locks of a file, entry by entry.
+///
+/// It knows the rules, but not the places of the entries in the file.
 struct LayerContents {
-    /// The name that holds the locks, and is not a key.
+    /// The name for the list of locks.
+    ///
+    /// It is not a key.
     static let locked: Text = "$locked"
 
-    /// Whether the file is one that locks.
+    /// Whether the file may lock keys.
     let canLock: Bool
     private(set) var values: [(key: Key, archive: KeyedArchive)] = []
     private(set) var locks: [Lock] = []
@@ -20,7 +23,7 @@ struct LayerContents {
         canLock = file.domain.layer == .managed
     }
 
-    /// The key that a name is.
+    /// Makes a key from a name.
     mutating func key(_ name: Text) throws(LayerFault) -> Key {
         guard let name = name.string else { throw .keyIsNoText }
         guard name.utf8.first != UInt8(ascii: "$") else { throw .unknownName(name) }
@@ -35,7 +38,7 @@ struct LayerContents {
         }
     }
 
-    /// Adds the value of a key that has none yet.
+    /// Adds the value of a key that has no value yet.
     mutating func add(_ archive: KeyedArchive, for key: Key) throws(LayerFault) {
         let size = archive.bytes.count
         guard size <= ContractLimits.maximumValueSize else {
@@ -48,7 +51,7 @@ struct LayerContents {
         values.append((key, archive))
     }
 
-    /// Takes a lock.
+    /// Adds a lock.
     mutating func add(lock text: Text) throws(LayerFault) {
         guard let pattern = text.string else { throw .lockIsNoText }
         guard let lock = Lock(pattern) else { throw .noLock(pattern) }
@@ -58,7 +61,7 @@ struct LayerContents {
         locks.append(lock)
     }
 
-    /// Remarks about locks that change nothing, by their positions.
+    /// Remarks about locks without an effect, with the positions of the locks.
     ///
     /// Only the first ones are reported.
     func idleLocks() -> [(position: Int, fault: LayerFault)] {
@@ -77,26 +80,25 @@ struct LayerContents {
     }
 }
 
-/// How much a file may hold.
+/// The limits of a file.
 ///
-/// Each limit keeps a file from costing the daemon more than a caller can. A value, and the names of all
+/// They ensure that a file costs the daemon no more than a caller can. Values, and the names of all
 /// keys, may be as large as the contract allows.
 enum LayerLimits {
-    /// The most bytes of all archives together (64 MiB), as much as may wait to go to disk.
+    /// The most bytes of all archives together: 64 MiB, the limit for pending changes.
     ///
-    /// A small binary list can show one large value under very many keys.
+    /// A small binary list can give the same large value to very many keys.
     static let totalSize = 64 << 20
 
     /// The most locks.
     static let lockCount = 1 << 16
 
-    /// How large a value may be that is not an archive yet: as many values in it as one call of
-    /// `SetValue` may bring.
+    /// The limits of a value before it is archived: those of a value in one call of `SetValue`.
     static let value = ValueFormLimits(
         size: totalSize, depth: ValueFormLimits.standard.depth,
         count: ContractLimits.maximumValueCount)
 
-    /// How large a property list may be: what a value may have, and the dictionary around.
+    /// The limits of a property list: those of a value, and the dictionary around the values.
     static let list = PropertyList.Limits(
         byteCount: LayerFile.maximumSize, objectCount: PropertyList.Limits.standard.objectCount,
         depth: PropertyList.Limits.standard.depth + 1)

@@ -2,26 +2,26 @@ package import DefaultsModel
 internal import DomainForms
 package import KeyedArchive
 
-/// What a file says: values and locks.
+/// The contents of a file: values and locks.
 ///
 /// Invariants:
 ///
 /// 1. A file is accepted as a whole or not at all: any fault in it is thrown.
-/// 2. Each key is in the values once. No key begins with `$`.
+/// 2. Each key has one value. No key begins with `$`.
 /// 3. Only a file of the managed layer has locks.
-/// 4. What a file costs is bounded by ``LayerFile/maximumSize`` and by limits of its own, however
-///    its parts refer to each other.
+/// 4. The cost of a file is bounded by ``LayerFile/maximumSize`` and by its own limits, however its
+///    parts refer to each other.
 package struct LayerDocument: Sendable {
     /// The values, in the order of the file.
     package let values: [(key: Key, archive: KeyedArchive)]
-    /// What is locked besides the keys that have values, in the order of the file.
+    /// The locks of keys that have no value in the file, in the order of the file.
     package let locks: [Lock]
-    /// What is suspicious, but no reason to refuse the file.
+    /// Remarks, which do not cause the file to be refused.
     package let remarks: [LayerProblem]
 
     /// Reads the bytes of a file.
     ///
-    /// Their beginning shows the form: a binary property list, one in XML, or JSON.
+    /// The first bytes show the format: a binary property list, one in XML, or JSON.
     ///
     /// ```swift
     /// let document = try LayerDocument(file.read(), of: file)
@@ -35,10 +35,9 @@ package struct LayerDocument: Sendable {
         }
     }
 
-    /// Everything that is wrong with a file, as far as it can be read on after, and what is
-    /// suspicious.
+    /// All errors of a file, as far as it can be read, and the remarks.
     ///
-    /// A file with an error is not taken at all (invariant 1); this is for its author.
+    /// This is for the author of the file. A file with an error is not used at all (invariant 1).
     package static func findings(
         in bytes: [UInt8], of file: LayerFile
     ) -> (errors: [LayerProblem], remarks: [LayerProblem]) {
@@ -57,7 +56,7 @@ package struct LayerDocument: Sendable {
         case json(JSONLayer)
     }
 
-    /// The form of a file, by its beginning.
+    /// The format of a file, according to its first bytes.
     private static func form(
         of bytes: [UInt8], _ file: LayerFile
     ) throws(LayerProblem) -> Form {

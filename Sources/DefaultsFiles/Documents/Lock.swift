@@ -21,27 +21,27 @@ package struct Lock: Hashable, Sendable {
         prefixLength = hasStar ? name.count : nil
     }
 
-    /// The bytes that all locked keys begin with; nil if it locks one key.
+    /// The prefix of all locked keys, in bytes; nil if the lock is for one key.
     var prefix: Substring.UTF8View? { prefixLength.map { pattern.utf8.prefix($0) } }
 
-    /// Whether it locks the key, by comparing bytes, as keys do.
+    /// Whether the lock covers the key.
+    ///
+    /// Bytes are compared, as for keys.
     package func covers(_ key: Key) -> Bool {
         guard let prefix else { return pattern.utf8.elementsEqual(key.name.utf8) }
         return key.name.utf8.starts(with: prefix)
     }
 
-    /// Whether both are the same bytes.
     package static func == (one: Lock, other: Lock) -> Bool {
         one.pattern.utf8.elementsEqual(other.pattern.utf8)
     }
 
-    /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(Array(pattern.utf8))
     }
 }
 
-/// What the files of one domain lock, prepared for many questions.
+/// All locks of one domain, prepared for fast lookup.
 ///
 /// ```swift
 /// let locks = LockTable(["Proxy.*", "Theme"].compactMap(Lock.init))
@@ -49,12 +49,13 @@ package struct Lock: Hashable, Sendable {
 /// ```
 package struct LockTable: Sendable {
     private var keys: Set<Key> = []
-    /// Sorted by bytes, and no prefix begins with another.
+    /// Sorted by bytes.
     ///
-    /// So a key can only have the last prefix that is not after it.
+    /// No prefix begins with another one.
+    ///
+    /// So only one prefix can match a key: the last one that is not after the key.
     private var prefixes: [[UInt8]] = []
 
-    /// Collects locks.
     package init(_ locks: some Sequence<Lock> = []) {
         var all: [[UInt8]] = []
         for lock in locks {

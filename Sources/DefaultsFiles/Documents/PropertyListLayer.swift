@@ -4,17 +4,17 @@ internal import KeyedArchive
 internal import PropertyList
 internal import XMLPropertyList
 
-/// Reads a file that is a property list, in XML or binary, with the places of its parts.
+/// Reads a property list, in XML or binary, and reports the place of each fault.
 struct PropertyListLayer {
     private let file: LayerFile
     private let list: PropertyList
-    /// The same in XML, if that is the form of the file.
+    /// The same list with the places in the XML; nil if the file is binary.
     private let document: XMLPropertyList?
     private var contents: LayerContents
-    /// The entry that holds the locks.
+    /// The position of the entry with the locks.
     private var lockedPosition: Int?
 
-    /// Takes a property list in XML.
+    /// Reads a property list in XML.
     init(xml bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
         self.file = file
         contents = LayerContents(of: file)
@@ -31,7 +31,7 @@ struct PropertyListLayer {
         }
     }
 
-    /// Takes a binary property list.
+    /// Reads a binary property list.
     init(binary bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
         self.file = file
         contents = LayerContents(of: file)
@@ -49,7 +49,7 @@ struct PropertyListLayer {
         return LayerDocument(contents, remarks: remarks(entries))
     }
 
-    /// Everything that is wrong or suspicious.
+    /// All errors and remarks.
     mutating func check() -> (errors: [LayerProblem], remarks: [LayerProblem]) {
         var errors: [LayerProblem] = []
         do throws(LayerProblem) {
@@ -60,9 +60,9 @@ struct PropertyListLayer {
         }
     }
 
-    /// Reads entry by entry.
+    /// Reads all entries.
     ///
-    /// - Parameter report: Takes what is wrong with one; unless it throws, the next is read.
+    /// - Parameter report: Called with each error. If it does not throw, the next entry is read.
     private mutating func readEntries(
         _ report: (LayerProblem) throws(LayerProblem) -> Void
     ) throws(LayerProblem) -> PropertyListEntries {
@@ -99,7 +99,7 @@ struct PropertyListLayer {
         do {
             return try entries.archive(at: position, limits: LayerLimits.value)
         } catch let error as ArchiveError {
-            // Its offset is that in a copy of the archive.
+            // The offset is not reported: it is one in a copy of the archive.
             throw .badValue(key, error.message)
         } catch {
             throw .badValue(key, "\(error)")
@@ -133,8 +133,7 @@ struct PropertyListLayer {
         return remarks
     }
 
-    /// The problem with its place: in XML that of the key, in a binary list the offset of the
-    /// value.
+    /// Adds the place to a fault: of the key in XML, the offset of the value in a binary list.
     private func problem(
         _ fault: LayerFault, _ position: Int?, _ value: ObjectIndex
     ) -> LayerProblem {

@@ -1,13 +1,13 @@
-/// What the name of a file means, by its beginning and its end.
+/// The meaning of a file's name.
 enum FileName {
-    /// What holds keys, or seems to: `NAME.json` or `NAME.plist`; with the `NAME`.
+    /// A file with keys: `NAME.json` or `NAME.plist`, with the `NAME`.
     case document(String)
-    /// A directory of drop-ins, `NAME.d`, or a file that is named so.
+    /// A directory of drop-ins, `NAME.d`, or a file with such a name.
     case dropIns(String)
-    /// A hidden file, a copy that an editor or a package manager leaves, or a README: nobody
-    /// expects it to be read.
+    /// A hidden file, a copy made by an editor or a package manager, or a README: nobody expects it
+    /// to be read.
     case leftover
-    /// Something else, which is not read either, and is perhaps meant to be.
+    /// Any other file. It is not read either, but was perhaps meant to be.
     case other
 
     init(_ name: String) {
@@ -22,7 +22,7 @@ enum FileName {
         }
     }
 
-    /// Whether something with this name is read.
+    /// Whether a file with this name is read.
     var isOurs: Bool {
         switch self {
         case .document, .dropIns: true
@@ -41,7 +41,7 @@ enum FileName {
     }
 
     private static func stem(of name: String, _ suffix: String) -> String? {
-        // By bytes: a character may be joined to the dot.
+        // Bytes, because the dot and the next code point may form one character.
         name.utf8.count >= suffix.utf8.count
             && name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
             ? String(name.utf8.dropLast(suffix.utf8.count)) : nil

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Who can read and write a file or a directory of a place, by its mode.
+/// Checks who can read and write a file or a directory of a place, by its mode.
 package enum LayerAccess {
-    /// Remarks about the mode: every user's daemon must be able to read it, and only the owner
-    /// should write it.
+    /// Remarks about the mode: every user's daemon must be able to read the file, and only its
+    /// owner should be able to write it.
     ///
     /// Links are followed. A file whose mode cannot be read is reported when it is read.
     package static func remarks(of path: String) -> [LayerProblem] {

@@ -3,7 +3,9 @@ internal import DefaultsTerms
 internal import Glibc
 internal import SystemCalls
 
-/// A file that belongs to a domain's layer, found and not read.
+/// A file of a domain's layer.
+///
+/// It has been found, but not read.
 package struct LayerFile: Hashable, Sendable {
     /// Where it is.
     package let path: String
@@ -18,7 +20,7 @@ package struct LayerFile: Hashable, Sendable {
         self.domain = domain
     }
 
-    /// Takes a file for one of a place, by its name and by that of the directory that it is in.
+    /// Recognises a file of a place by its name and the name of its directory.
     ///
     /// - Throws: ``LayerProblem`` with code `.badName` if no place reads a file with this name.
     package init(path: String, in place: LayerPlace) throws(LayerProblem) {
@@ -26,7 +28,7 @@ package struct LayerFile: Hashable, Sendable {
         guard let name = names.last, case .document(let stem) = FileName(name) else {
             throw .nameIsIgnored(path)
         }
-        // A drop-in may have any name; its directory has that of the domain.
+        // A drop-in may have any name; its directory has the name of the domain.
         if let parent = names.dropLast().last, case .dropIns(let stem) = FileName(parent),
             let domain = try? Domain(name: stem, layer: place.layer)
         {
@@ -42,8 +44,9 @@ package struct LayerFile: Hashable, Sendable {
 }
 
 extension LayerFile {
-    /// The most bytes that a file may have (16 MiB): a file holds one value of the largest size, or
-    /// many keys, and is read whole.
+    /// The most bytes of a file: 16 MiB, enough for one value of the largest size.
+    ///
+    /// A file is read as a whole.
     package static let maximumSize = 16 << 20
 
     /// The bytes of the file.
@@ -87,7 +90,7 @@ extension LayerFile {
 }
 
 extension LayerFile {
-    /// What is suspicious about the domain's name; nil for nearly all.
+    /// The remark about the domain's name; nil for nearly all names.
     package var nameRemark: LayerProblem? {
         let global = GlobalDomain.name
         guard domain.name != global, domain.name.lowercased() == global.lowercased() else {

@@ -2,25 +2,24 @@ package import DefaultsModel
 internal import Glibc
 internal import SystemCalls
 
-/// The files of the layers, in the order in which they count.
+/// The files of the layers, in the order of their priority.
 package struct LayerListing: Sendable {
     /// For each domain with files, the files from the weakest to the strongest.
     ///
     /// The vendor's come before the recommended ones. In one place, the main files come before the
     /// drop-ins, each sorted by the bytes of the name.
     package let files: [Domain: [LayerFile]]
-    /// Names that are not of a domain, and directories that cannot be read.
+    /// Names that are not those of domains, and directories that cannot be read.
     package let problems: [LayerProblem]
-    /// Suspicious things that do not prevent reading, and ignored names that may be meant for a
-    /// domain.
+    /// Remarks, and ignored names that may be meant for a domain.
     package let remarks: [LayerProblem]
 
     /// Lists the files of all places.
     ///
     /// Only directories are opened.
     ///
-    /// - Parameter paths: The files that were there before. If a directory exists but cannot be
-    ///   read now, its earlier files are still listed.
+    /// - Parameter paths: The files of the last listing. If a directory exists but cannot be read
+    ///   now, its earlier files are still listed.
     package init(of places: LayerPlaces, remembering paths: [String] = []) {
         var scan = PlaceScan(remembering: paths)
         // Weaker places come first.
@@ -30,7 +29,7 @@ package struct LayerListing: Sendable {
         (files, problems, remarks) = (scan.files, scan.problems, scan.remarks)
     }
 
-    /// Lists the files of a directory, as one of the places.
+    /// Lists the files of a directory, as if it were one of the places.
     package init(of directory: String, as place: LayerPlace) {
         var scan = PlaceScan(remembering: [])
         scan.add(directory, layer: place.layer)
@@ -43,7 +42,7 @@ private struct PlaceScan {
     private(set) var files: [Domain: [LayerFile]] = [:]
     private(set) var problems: [LayerProblem] = []
     private(set) var remarks: [LayerProblem] = []
-    /// The files that were there before.
+    /// The files of the last listing.
     private let remembered: [String]
 
     init(remembering paths: [String]) {
@@ -134,9 +133,9 @@ private struct PlaceScan {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether it is a directory.
+    /// Whether a path is a directory.
     ///
-    /// If that is unknown, the answer is yes, so that the error is reported.
+    /// If that is unknown, the result is true, so that the error is reported.
     private static func isDirectory(_ path: String) -> Bool {
         FileStatus.ifAny(path).map { $0.kind == .directory } ?? true
     }

@@ -2,13 +2,13 @@ package import DefaultsModel
 
 /// The directories that hold the files of the layers.
 package struct LayerPlaces: Sendable, Equatable {
-    /// Where the administrator's mandatory values and locks are.
+    /// The directory with the administrator's mandatory values and locks.
     package var managed: String
-    /// Where the values that the administrator recommends are.
+    /// The directory with the values that the administrator recommends.
     package var recommended: String
-    /// Where the values that applications were delivered with are.
+    /// The directory with the values that applications install.
     ///
-    /// The recommended values have priority over them.
+    /// Recommended values have priority over them.
     package var vendor: String
 
     /// The usual directories.

@@ -1,7 +1,7 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// The order in which the elements of sets, and the entries of dictionaries, are written.
+/// The order in which the elements of sets and the entries of dictionaries are written.
 ///
 /// In memory they have no order, or one that differs from run to run.
 final class ElementOrder {
@@ -9,7 +9,9 @@ final class ElementOrder {
 
     private let graph: ObjectGraph
     private let root: NodeIndex?
-    /// The number of each node, which only sets of objects need.
+    /// The number of each node.
+    ///
+    /// Only sets of objects need it.
     private lazy var numbers = graph.numbers(from: graph.element(root))
 
     init(in graph: ObjectGraph, root: NodeIndex?) {
@@ -30,9 +32,9 @@ final class ElementOrder {
     }
 }
 
-/// What the numbering needs to know of the graph, to order objects.
+/// What the numbering needs to know about the graph to order objects.
 extension ObjectGraph: NumberedGraph {
-    /// What kinds of content and of labels are called.
+    /// The kinds of content and of labels.
     private enum Kind: UInt64 {
         case object = 0x301
         case set, dictionary, countedSet, field, inline, element, count

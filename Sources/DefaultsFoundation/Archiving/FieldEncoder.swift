@@ -4,8 +4,7 @@ internal import PropertyList
 
 /// The coder to which one object writes its fields.
 ///
-/// What the fields refer to is noted, and written after the object. So deep nesting causes no
-/// recursion.
+/// Objects in fields are noted, and encoded after this object. So deep nesting causes no recursion.
 final class FieldEncoder: InertCoder {
     private let collector: ObjectCollector
     private let node: ObjectGraph.NodeIndex
@@ -26,7 +25,7 @@ final class FieldEncoder: InertCoder {
     }
 
     private func add(_ value: ObjectGraph.Value, forKey key: String) {
-        // Keys that begin as those of archivers do get another $.
+        // A key that begins with $, like those of archivers, gets another $.
         add(value, named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
     }
 
@@ -89,7 +88,7 @@ final class FieldEncoder: InertCoder {
     override func encodeBytes(
         _ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String
     ) {
-        // The bytes are the caller's, and copied before the call returns.
+        // The bytes belong to the caller, and are copied before the call returns.
         add(
             .inlineBytes(Array(UnsafeBufferPointer(start: bytes, count: max(length, 0)))[...]),
             forKey: key)
@@ -118,7 +117,7 @@ final class FieldEncoder: InertCoder {
     override func encodeValue(
         ofObjCType type: UnsafePointer<Int8>, at address: UnsafeRawPointer
     ) {
-        // The caller answers for the value at the address being of the type.
+        // The caller guarantees that the value at the address has this type.
         func integer<Value: FixedWidthInteger>(_: Value.Type) {
             addUnkeyed { _ in .scalar(.integer(Int128(address.loadUnaligned(as: Value.self)))) }
         }
@@ -128,7 +127,7 @@ final class FieldEncoder: InertCoder {
         case "C": integer(UInt8.self)
         case "s": integer(Int16.self)
         case "S": integer(UInt16.self)
-        // Foundation's coders take a long for 32 bits too.
+        // In Foundation's coders, a long has 32 bits too.
         case "i", "l": integer(Int32.self)
         case "I", "L": integer(UInt32.self)
         case "q": integer(Int64.self)
@@ -143,7 +142,7 @@ final class FieldEncoder: InertCoder {
             let value = address.loadUnaligned(as: Double.self)
             addUnkeyed { _ in .scalar(.real(value)) }
         default:
-            fail(.unsupportedCall(#function, "the value is of no type that archives can have"))
+            fail(.unsupportedCall(#function, "archives do not support this type of value"))
         }
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeyedArchive
 internal import PropertyList
 
-/// What Foundation's common classes are in an archive.
+/// The forms of Foundation's common classes in an archive.
 extension ObjectCollector {
     /// The content of the node of an object of a known class; nil if no archive can hold it.
     func content(
@@ -118,8 +118,8 @@ extension ObjectCollector {
 }
 
 // Foundation on Linux returns the contents of its collections as Swift values: strings are no
-// longer mutable, and counted sets are empty. Its mirrors show the objects. If a mirror does not
-// have the expected form, the values are used.
+// longer mutable, and counted sets are empty. Mirrors show the original objects. If a mirror does
+// not have the expected form, the values are used.
 
 extension NSArray {
     fileprivate var members: [Any] {
@@ -145,7 +145,7 @@ extension NSDictionary {
 }
 
 extension NSString {
-    /// The characters as they are, whether paired or not.
+    /// The characters, including unpaired surrogates.
     fileprivate var text: Text {
         var codeUnits = [UInt16](repeating: 0, count: length)
         getCharacters(&codeUnits, range: NSRange(location: 0, length: codeUnits.count))
@@ -154,9 +154,9 @@ extension NSString {
 }
 
 extension NSNumber {
-    /// The value; nil if it is of no type that archives have.
+    /// The value; nil if archives do not have its type.
     fileprivate var scalar: Scalar? {
-        // The two booleans are objects of their own; their type is that of a small integer.
+        // The two booleans are unique objects; their type is that of a small integer.
         if self === NSNumber(value: true) { return .boolean(true) }
         if self === NSNumber(value: false) { return .boolean(false) }
         switch UInt8(bitPattern: objCType.pointee) {

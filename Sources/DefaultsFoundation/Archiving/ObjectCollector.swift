@@ -5,18 +5,18 @@ internal import PropertyList
 extension KeyedArchive {
     /// Archives an object and all that it refers to.
     ///
-    /// The classes of all these objects conform to NSSecureCoding. Of Foundation's own
-    /// classes these can be archived: NSString, NSNumber, NSData, NSDate, NSNull, NSURL, NSUUID,
-    /// NSArray, NSDictionary, NSSet, NSCountedSet, NSOrderedSet and their mutable subclasses,
-    /// NSError, NSURLQueryItem, NSTimeZone, NSLocale, NSPersonNameComponents, NSDateComponents
-    /// without a calendar; and the values of Swift that are bridged to one of them.
+    /// The classes of all these objects must conform to NSSecureCoding. Of Foundation's classes,
+    /// these can be archived: NSString, NSNumber, NSData, NSDate, NSNull, NSURL, NSUUID, NSArray,
+    /// NSDictionary, NSSet, NSCountedSet, NSOrderedSet and their mutable subclasses, NSError,
+    /// NSURLQueryItem, NSTimeZone, NSLocale, NSPersonNameComponents, NSDateComponents without a
+    /// calendar; and the Swift values that are bridged to one of them.
     ///
-    /// The same objects give the same bytes in each run: fields are sorted by name, entries of
-    /// dictionaries and elements of sets have an order of their own. Booleans stay booleans. An
-    /// object that several others refer to is written once. Circles are allowed.
+    /// The same objects give the same bytes in each run. Fields are sorted by name, and the entries
+    /// of dictionaries and the elements of sets have a fixed order. Booleans stay booleans. An
+    /// object that several others refer to is written once. Cycles are allowed.
     ///
-    /// The objects that an object gives to its coder are encoded after its `encode(with:)` has
-    /// returned.
+    /// An object's `encode(with:)` returns before the objects that it gave to its coder are
+    /// encoded.
     ///
     /// ```swift
     /// let archive = try KeyedArchive(archiving: account)
@@ -34,9 +34,9 @@ extension KeyedArchive {
 
 /// Collects an object and all that it refers to into a graph that can be written.
 ///
-/// 1. An object is one node, however often it is met; it is asked for its fields once.
+/// 1. An object is one node, even if it is found several times. Its `encode(with:)` is called once.
 /// 2. Objects are kept until the end, so no two can have the same address.
-/// 3. Nothing recurses: what an object refers to is left for later.
+/// 3. Nothing recurses: the objects that an object refers to are encoded later.
 final class ObjectCollector {
     typealias NodeIndex = ObjectGraph.NodeIndex
 
@@ -46,13 +46,12 @@ final class ObjectCollector {
     private var nodes: [ObjectIdentifier: NodeIndex?] = [:]
     /// The objects of the nodes.
     private var objects: [NSObject] = []
-    /// The objects that are archived as other ones.
+    /// Objects that are archived in place of others.
     private var replaced: [NSObject] = []
-    /// The nodes that are still to be asked for their fields, and those that are or were among
-    /// them.
+    /// The nodes whose fields are not known yet, and nodes that were among them.
     private var left: [NodeIndex] = []
     private var isKnown: Set<NodeIndex> = []
-    /// The parent through which each node was found first, and the step from there.
+    /// The parent from which each node was found first, and the step from there.
     private var origins: [(parent: NodeIndex?, step: String)] = []
     private var chains: [ObjectIdentifier: [Text]] = [:]
     private var ways: [ObjectIdentifier: FoundationClasses.Way] = [:]
@@ -61,7 +60,7 @@ final class ObjectCollector {
         self.options = options
     }
 
-    /// Collects from this object on, and writes the archive.
+    /// Collects everything from this object on, and writes the archive.
     func archive(_ root: Any?) throws(ObjectCodingError) -> KeyedArchive {
         let root = node(of: root, in: nil, as: "root")
         while log.first == nil, let node = left.popLast() { collect(node) }
@@ -97,9 +96,9 @@ final class ObjectCollector {
 // MARK: Nodes
 
 extension ObjectCollector {
-    /// The node of a value, met in `parent` as the field or element `step`; nil for nil.
+    /// The node of a value that was found in `parent` as the field or element `step`; nil for nil.
     ///
-    /// A conditional reference alone does not cause it to be written.
+    /// A value with only conditional references is not written.
     func node(
         of value: Any?, in parent: NodeIndex?, as step: String, isConditional: Bool = false
     ) -> NodeIndex? {
@@ -115,13 +114,13 @@ extension ObjectCollector {
     private func object(of value: Any, in parent: NodeIndex?, as step: String) -> NSObject? {
         let object = (value as AnyObject) as? NSObject
         if let object, type(of: value) is AnyClass { return object }
-        // Values of Swift that have no class of Foundation come in a private box.
+        // Swift values without a class in Foundation come in a private box.
         guard let object, case .known = way(of: type(of: object)) else {
             if let object, case .own = way(of: type(of: object)) { return object }
             fail(.notEncodable("\(type(of: value))"), at: parent, step)
             return nil
         }
-        // An optional without a value, inside a value of type Any, comes as NSNull.
+        // An empty optional in a value of type Any comes as NSNull.
         return object is NSNull ? nil : object
     }
 
@@ -147,7 +146,7 @@ extension ObjectCollector {
         return node
     }
 
-    /// The object that is archived in the place of this one: usually the object itself.
+    /// The object that is archived in place of this one: usually the object itself.
     private func replacement(of object: NSObject) -> NSObject? {
         guard case .own = way(of: type(of: object)) else { return object }
         let replacement = object.replacementObject(for: InertCoder(log: log) as NSCoder)
@@ -182,7 +181,7 @@ extension ObjectCollector {
         }
     }
 
-    /// The names of a class and of all that it inherits of.
+    /// The names of a class and all its superclasses.
     private func chain(of class: AnyClass) -> [Text] {
         let identifier = ObjectIdentifier(`class`)
         if let chain = chains[identifier] { return chain }

@@ -1,21 +1,26 @@
 internal import KeyedArchive
 internal import PropertyList
 
-/// Objects as they are to be written, whole, in flat storage: nodes refer to each other by number.
+/// All objects that are to be written, in flat storage: nodes refer to each other by number.
 struct ObjectGraph {
     typealias NodeIndex = Int
 
     enum Node {
-        /// An object whose content is not known yet. One that is only ever referred to
-        /// conditionally stays so, and is written as nil.
+        /// An object whose content is not known yet.
+        ///
+        /// If an object has only conditional references, it stays so, and is written as nil.
         case pending
         case scalar(Scalar)
-        /// An object; its chain is its class and what that inherits of.
+        /// An object.
+        ///
+        /// Its chain is its class and all superclasses.
         case object(chain: [Text], fields: [Field])
-        /// A set, whose elements have no order.
+        /// A set.
+        ///
+        /// Its elements have no order.
         case set(chain: [Text], [NodeIndex])
         case dictionary(chain: [Text], keys: [NodeIndex], values: [NodeIndex])
-        /// A set that knows how often each element is in it.
+        /// A set that counts how often it contains each element.
         case countedSet([NodeIndex], counts: [Int])
     }
 
@@ -24,7 +29,7 @@ struct ObjectGraph {
 
     private(set) var nodes: [Node] = []
 
-    /// Takes the next number, for an object that is defined later.
+    /// Reserves the next number for an object that is defined later.
     mutating func reserve() -> NodeIndex {
         nodes.append(.pending)
         return nodes.count - 1
@@ -35,7 +40,7 @@ struct ObjectGraph {
     }
 }
 
-/// What ``ArchiveWriter`` writes of a graph.
+/// How ``ArchiveWriter`` writes a graph.
 extension ObjectGraph {
     /// The archive whose root is this node.
     func archive(root: NodeIndex?) -> KeyedArchive {
@@ -84,7 +89,7 @@ extension ObjectGraph {
 }
 
 extension ObjectGraph.Field {
-    /// The list of a collection's elements in this order.
+    /// Makes the list of a collection's elements in this order.
     fileprivate init(_ name: Text, _ elements: [ObjectGraph.NodeIndex], at positions: [Int]) {
         self.init(name: name, value: .elements(positions.map { elements[$0] }))
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What is known of Foundation's own classes.
+/// Which of Foundation's classes can be coded safely, and how.
 ///
 /// The `init(coder:)` and `encode(with:)` of many of them trap: if a field is missing or has
 /// another type, if the coder is not one of Foundation's own, or always, because they are not
-/// implemented. So this module handles the common classes itself. Of the others, it calls only
-/// those whose source was read and that were tried with wrong fields. It calls nothing of all
-/// others and of their subclasses.
+/// implemented. So this module codes the common classes itself. Of the others, it calls only those
+/// whose source was read and that were tested with wrong fields. It never calls any other, nor
+/// their subclasses.
 enum FoundationClasses {
     /// A class whose objects this module encodes and decodes itself.
     enum Known {
@@ -23,11 +23,11 @@ enum FoundationClasses {
 
     /// How a class can be coded.
     enum Way {
-        /// By this module, since the class is one that it knows.
+        /// By this module.
         case known(Known)
         /// By the class itself.
         case own
-        /// Not at all, because of this class of Foundation.
+        /// Not at all, because the class is, or inherits from, this class of Foundation.
         case refused(AnyClass)
     }
 
@@ -46,7 +46,7 @@ enum FoundationClasses {
     private static let kinds: [ObjectIdentifier: Known] = Dictionary(
         uniqueKeysWithValues: known.map { (ObjectIdentifier($0.0), $0.1) })
 
-    /// The classes of Foundation that can code themselves with any coder and whatever the fields.
+    /// The classes of Foundation that can code themselves with any coder and any fields.
     private static let codable: [AnyClass] = [
         NSTimeZone.self, NSLocale.self, NSPersonNameComponents.self, NSDateComponents.self,
     ]
@@ -63,8 +63,8 @@ enum FoundationClasses {
         named[name]
     }
 
-    /// The class of Foundation that objects of a class of Foundation, perhaps a private one, are
-    /// archived as; nil if they do not archive themselves.
+    /// The class of Foundation under which objects of a possibly private class of Foundation are
+    /// archived; nil if they do not archive themselves.
     static func codable(above class: AnyClass) -> AnyClass? {
         guard isFoundation(_typeName(`class`, qualified: true)) else { return nil }
         return sequence(first: `class`, next: { _getSuperclass($0) })
@@ -83,7 +83,7 @@ enum FoundationClasses {
         for ancestor in sequence(first: `class`, next: { _getSuperclass($0) }) {
             let identifier = ObjectIdentifier(ancestor)
             if safe.contains(identifier) { return .own }
-            // It is an NSNumber, but its hash calls itself without end.
+            // It is an NSNumber, but its hash calls itself endlessly.
             if ancestor == NSDecimalNumber.self { return .refused(ancestor) }
             if let kind = kinds[identifier] {
                 return isOfProgram ? .refused(ancestor) : .known(kind)
@@ -91,7 +91,7 @@ enum FoundationClasses {
             if identifier == ObjectIdentifier(NSObject.self) {
                 return refused.map(Way.refused) ?? .own
             }
-            // Private classes of Foundation are used in the place of their public superclass.
+            // Foundation uses private classes in place of their public superclass.
             if isFoundation(_typeName(ancestor, qualified: true)) {
                 refused = refused ?? ancestor
             } else {

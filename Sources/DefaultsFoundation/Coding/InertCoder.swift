@@ -5,7 +5,7 @@ internal import Foundation
 /// The functions of NSCoder itself trap. This class overrides all that can be overridden, so a
 /// subclass overrides only what it supports.
 class InertCoder: NSCoder {
-    /// What errors say of calls that are not overridden.
+    /// The reason in the errors of calls that are not overridden.
     var refusal: StaticString { "it has no meaning here" }
 
     /// Keeps the first error; the coders of one archive share it.
@@ -15,7 +15,7 @@ class InertCoder: NSCoder {
         self.log = log
     }
 
-    /// Notes an error, if it is the first.
+    /// Notes an error if it is the first one.
     func fail(_ error: ObjectCodingError) {
         log.note(error)
     }
@@ -28,7 +28,7 @@ class InertCoder: NSCoder {
     override final var decodingFailurePolicy: NSCoder.DecodingFailurePolicy { .setErrorAndReturn }
     override final var allowsKeyedCoding: Bool { true }
     override final var requiresSecureCoding: Bool { true }
-    /// What Foundation's keyed coders say.
+    /// The value of Foundation's keyed coders.
     override final var systemVersion: UInt32 { 2000 }
     override var allowedClasses: [AnyClass]? { nil }
 

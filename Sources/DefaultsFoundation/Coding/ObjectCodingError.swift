@@ -5,47 +5,46 @@ public import Foundation
 public struct ObjectCodingError: Error {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
-        /// The code's name, for messages and tests.
+        /// The name, for messages and tests.
         public let name: String
 
-        /// The caller does not allow the class of an object at that place.
+        /// The caller does not allow an object of this class in this place.
         public static let classNotAllowed = Code(name: "classNotAllowed")
-        /// The program has no class of the name that the archive gives.
+        /// The program has no class with the name in the archive.
         public static let classNotFound = Code(name: "classNotFound")
         /// The class does not support secure coding.
         public static let notSecure = Code(name: "notSecure")
-        /// The class is one of Foundation's that cannot be coded without risk, or inherits of one.
+        /// The class is one of Foundation's that cannot be coded safely, or inherits from one.
         public static let unsupportedClass = Code(name: "unsupportedClass")
-        /// A field is of another kind than was asked for, or a number does not fit.
+        /// A field has another type than the one requested, or a number does not fit.
         public static let wrongType = Code(name: "wrongType")
         /// A field is missing, and the options make that an error.
         public static let missingField = Code(name: "missingField")
-        /// An object is needed to make itself.
+        /// An object contains itself, and its class does not support that.
         public static let cycle = Code(name: "cycle")
-        /// An object of a known class has fields that no such object has.
+        /// The fields of an object do not fit its class.
         public static let badObject = Code(name: "badObject")
-        /// The objects are larger, more or deeper nested than the limits allow.
+        /// There are too many objects, or they are too large or nested too deep.
         public static let limitExceeded = Code(name: "limitExceeded")
         /// The `init(coder:)` of a class returned nil.
         public static let initializerFailed = Code(name: "initializerFailed")
-        /// An object called `failWithError(_:)` of its coder; `cause` is what it gave.
+        /// An object called `failWithError(_:)` of its coder; `cause` is that error.
         public static let failed = Code(name: "failed")
         /// An object wrote the same field twice.
         public static let duplicateField = Code(name: "duplicateField")
         /// A value is not an object that can be archived.
         public static let notEncodable = Code(name: "notEncodable")
-        /// An object called a function of its coder that has no meaning there.
+        /// An object called a function that its coder does not support.
         public static let unsupportedCall = Code(name: "unsupportedCall")
     }
 
     /// The kind of the error.
     public let code: Code
-    /// The way from the root to the object: names of fields, and numbers of elements.
+    /// The path from the root to the object: names of fields, and numbers of elements.
     ///
-    /// A dictionary's elements have numbers too, since its keys are values.
+    /// The elements of a dictionary have numbers too, because its keys are values.
     public let path: [String]
-    /// Where in the bytes the object or field begins that is wrong; nil if an archive is being
-    /// written.
+    /// The offset of the faulty object or field in the archive; nil during archiving.
     public let byteOffset: Int?
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
@@ -68,9 +67,9 @@ public struct ObjectCodingError: Error {
     }
 }
 
-// Messages name classes and fields, never values: the elements of a path are names and numbers.
+// A message has only names of classes and fields, and numbers of elements, but never values.
 extension ObjectCodingError: LoggableError {
-    /// The message and the place.
+    /// The message and the path.
     public var description: String {
         var places: [String] = []
         if !path.isEmpty { places.append("at \(path.joined(separator: "."))") }
@@ -80,11 +79,11 @@ extension ObjectCodingError: LoggableError {
 }
 
 extension ObjectCodingError: LocalizedError {
-    /// The message and the place.
+    /// The message and the path.
     public var errorDescription: String? { description }
 }
 
-/// The messages of these errors.
+/// The messages.
 extension ObjectCodingError {
     static func classNotAllowed(_ name: String) -> ObjectCodingError {
         ObjectCodingError(
@@ -204,8 +203,10 @@ extension ObjectCodingError {
 }
 
 extension String {
-    /// The text in quotation marks, shortened and without characters that change how what follows
-    /// is shown: it may come from an archive.
+    /// The text in quotation marks.
+    ///
+    /// It may come from an archive, so it is shortened, and has no characters that change how the
+    /// following text is shown.
     fileprivate var quoted: String {
         let limit = 100
         let plain = unicodeScalars.prefix(limit).map { scalar in

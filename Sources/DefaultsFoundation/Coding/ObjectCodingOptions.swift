@@ -4,17 +4,19 @@ public struct ObjectCodingOptions: Sendable {
     public var classNames = ClassNames()
     /// The deepest nesting of objects that is decoded.
     ///
-    /// Each level needs some kilobytes of stack, because an object's `init(coder:)` decodes those
-    /// below it. Archiving does not recurse and has no such limit.
+    /// Each level needs some kilobytes of stack, because the `init(coder:)` of an object decodes
+    /// the objects in its fields. Archiving does not recurse and has no such limit.
     public var depth = 512
-    /// The most fields and elements that are made, those of shared objects counted once.
-    public var count = 4 << 20
-    /// The most bytes of strings and data that are made.
-    public var size = 64 << 20
-    /// Whether a field that an object asks for and that is not there is an error.
+    /// The most fields and elements that are decoded.
     ///
-    /// Otherwise it is nil, 0 or false, as from every other unarchiver, so a field can be added to
-    /// a class and old archives stay readable.
+    /// Shared objects count once.
+    public var count = 4 << 20
+    /// The most bytes of strings and data that are decoded.
+    public var size = 64 << 20
+    /// Whether it is an error if an object decodes a field that is missing.
+    ///
+    /// Otherwise the field is nil, 0 or false, as with every other unarchiver. So a field can be
+    /// added to a class, and old archives can still be decoded.
     public var refusesMissingFields = false
 
     /// Makes the usual options.
@@ -23,9 +25,9 @@ public struct ObjectCodingOptions: Sendable {
 
 /// A class that sets its name in archives.
 ///
-/// Objects are archived under the name with the module, `Bank.Account`, as NSKeyedArchiver does on
-/// Linux. GNUstep and Objective-C do not find a class by such a name. A class that other programs
-/// are to read has a plain one:
+/// Otherwise objects are archived under the name with the module, such as `Bank.Account`, as
+/// NSKeyedArchiver does on Linux. GNUstep and Objective-C do not find a class by such a name. A
+/// class that other programs read needs a plain name:
 ///
 /// ```swift
 /// final class Book: NSObject, NSSecureCoding, ArchiveNamed {
@@ -33,9 +35,10 @@ public struct ObjectCodingOptions: Sendable {
 /// }
 /// ```
 ///
-/// It holds wherever such an object is, also inside others. Archives with the name of the class
-/// itself, with or without its module, are read as well. A subclass is archived under its own name:
-/// to have another, it overrides the property. ``ClassNames/setName(_:for:)`` comes before.
+/// The name is used wherever such an object is archived, also inside others. Archives with the
+/// class's own name, with or without its module, can be decoded as well. A subclass is archived
+/// under its own name, unless it overrides the property. ``ClassNames/setName(_:for:)`` has
+/// priority.
 public protocol ArchiveNamed: AnyObject {
     /// The name of the class in archives.
     static var archiveClassName: String { get }
@@ -45,17 +48,18 @@ public protocol ArchiveNamed: AnyObject {
 ///
 /// ```swift
 /// var names = ClassNames()
-/// names.setClass(Account.self, forName: "LegacyAccount")  // what old archives say
-/// names.setName("Account", for: Account.self)  // what new ones are to say
+/// names.setClass(Account.self, forName: "LegacyAccount")  // the name in old archives
+/// names.setName("Account", for: Account.self)  // the name for new ones
 /// ```
 public struct ClassNames: Sendable {
     private var classes: [String: AnyClass] = [:]
     private var names: [ObjectIdentifier: String] = [:]
 
-    /// Whether classes of Swift are written without the name of their module: `Account`, as the
-    /// runtime of Objective-C calls a class with `@objc(Account)`, and not `Bank.Account`.
+    /// Whether Swift classes are written without the name of their module.
     ///
-    /// NSKeyedUnarchiver on Linux finds classes only by the longer name. This module finds both.
+    /// The name is then `Account`, as the Objective-C runtime calls a class with `@objc(Account)`,
+    /// and not `Bank.Account`. NSKeyedUnarchiver on Linux finds classes only by the longer name.
+    /// This module finds both.
     public var omitsModules = false
 
     /// Makes an empty table.
@@ -66,7 +70,7 @@ public struct ClassNames: Sendable {
         classes[name] = `class`
     }
 
-    /// Sets the name of a class, but not of its subclasses, in archives that are written.
+    /// Sets the name under which a class, but not its subclasses, is archived.
     public mutating func setName(_ name: String, for class: AnyClass) {
         names[ObjectIdentifier(`class`)] = name
     }
@@ -76,7 +80,7 @@ public struct ClassNames: Sendable {
         classes[name]
     }
 
-    /// The name of the class in an archive that is written.
+    /// The name under which a class is archived.
     func name(of class: AnyClass) -> String {
         if let name = names[ObjectIdentifier(`class`)] ?? Self.ownName(of: `class`) { return name }
         let name = Self.qualifiedName(of: `class`)
@@ -90,12 +94,13 @@ public struct ClassNames: Sendable {
         return name == inherited?.archiveClassName ? nil : name
     }
 
-    /// The name with its module, as from `NSStringFromClass`, which traps for nested classes; of
-    /// Foundation's classes it is the name alone.
+    /// The name with its module, as from `NSStringFromClass`, which traps for nested classes.
+    ///
+    /// For Foundation's classes it is the name alone.
     static func qualifiedName(of class: AnyClass) -> String {
         let name = _typeName(`class`, qualified: true)
         let isFoundation = FoundationClasses.isFoundation(name)
-        // The names of private and local classes hold addresses, which differ from run to run.
+        // The names of private and local classes contain addresses, which differ from run to run.
         let parts = name.split(separator: ".").filter { !$0.hasPrefix("(") }
         return (isFoundation ? parts.dropFirst() : parts[...]).joined(separator: ".")
     }

@@ -11,7 +11,7 @@ final class FieldDecoder: InertCoder {
     private let index: ObjectIndex
     private let allowed: AllowList
     private var unkeyedCount = 0
-    /// The fields that were asked for and are not there.
+    /// The fields that were requested and are missing.
     private(set) var missing: [String] = []
 
     override var refusal: StaticString { "objects are being decoded, and cannot be archived" }
@@ -46,7 +46,7 @@ final class FieldDecoder: InertCoder {
 
     /// The content of a field, if the object has it.
     func field(_ key: String) -> ObjectIndex? {
-        // Keys that begin as those of archivers do have another $.
+        // A key that begins with $, like those of archivers, has another $.
         field(named: key.utf8.first == UInt8(ascii: "$") ? "$\(key)" : key)
     }
 
@@ -99,7 +99,9 @@ final class FieldDecoder: InertCoder {
         return read(key) { maker.object(at: $0, allowing: AllowList(classes)) }
     }
 
-    /// The object in a field that need not be there, whatever the options say.
+    /// The object in an optional field.
+    ///
+    /// It may be missing, whatever the options say.
     func optionalObject<Object: NSObject & NSCoding>(
         of class: Object.Type, forKey key: String
     ) -> Object? {
@@ -157,7 +159,7 @@ final class FieldDecoder: InertCoder {
     override func decodeValue(
         ofObjCType type: UnsafePointer<Int8>, at address: UnsafeMutableRawPointer
     ) {
-        // The caller answers for the address being that of a value of the type.
+        // The caller guarantees that the address is that of a value of this type.
         func store<Value: BitwiseCopyable>(_ value: Value) {
             address.storeBytes(of: value, as: Value.self)
         }
@@ -170,7 +172,7 @@ final class FieldDecoder: InertCoder {
         case "C": integer(UInt8.self)
         case "s": integer(Int16.self)
         case "S": integer(UInt16.self)
-        // Foundation's coders take a long for 32 bits too.
+        // In Foundation's coders, a long has 32 bits too.
         case "i", "l": integer(Int32.self)
         case "I", "L": integer(UInt32.self)
         case "q": integer(Int64.self)
@@ -179,7 +181,7 @@ final class FieldDecoder: InertCoder {
         case "f": store(readUnkeyed(maker.single(at:)) ?? 0 as Float)
         case "d": store(readUnkeyed(maker.real(at:)) ?? 0 as Double)
         default:
-            fail(.unsupportedCall(#function, "the value is of no type that archives can have"))
+            fail(.unsupportedCall(#function, "archives do not support this type of value"))
         }
     }
 
@@ -192,12 +194,12 @@ final class FieldDecoder: InertCoder {
 
 /// Numbers for the names of fields: equal names have equal numbers.
 ///
-/// Each name is read once, however many objects have it.
+/// Each name is read once, even if many objects have it.
 struct FieldNames {
     private var numbers: [Text: Int] = [:]
     private var known: [ObjectIndex: Int] = [:]
 
-    /// The number of a name; nil if no object was read that has such a field.
+    /// The number of a name; nil if no object so far has such a field.
     func number(of name: String) -> Int? {
         numbers[Text(name)]
     }

@@ -5,11 +5,11 @@ extension KeyedArchive {
     /// Decodes the object of the archive.
     ///
     /// No archive can make this function trap, unless the `init(coder:)` of one of your own classes
-    /// does. Only classes listed here, or in the call with which an object decodes a field, are
+    /// does. Only classes that are listed here, or in an object's call that decodes a field, are
     /// instantiated or have their code run. Listing a class also allows its subclasses. Strings,
     /// numbers, data, dates and NSNull inside collections need not be listed.
     ///
-    /// The classes conform to NSSecureCoding. Of Foundation's classes, those that
+    /// The classes must conform to NSSecureCoding. Of Foundation's classes, those that
     /// ``init(archiving:options:)`` names can be decoded. Others and their subclasses are refused,
     /// because their `init(coder:)` traps for wrong fields or for coders that are not Foundation's:
     /// NSAttributedString, NSCalendar, NSCharacterSet, NSDateInterval, NSIndexPath, NSIndexSet,
@@ -50,7 +50,7 @@ extension KeyedArchive {
 
     /// Decodes the object of the archive, which may have one of several classes.
     ///
-    /// The rest is as with ``decodeObject(of:allowing:forKey:options:)``.
+    /// For everything else, see ``decodeObject(of:allowing:forKey:options:)``.
     public func decodeObject(
         of classes: [AnyClass], forKey key: String = "root",
         options: ObjectCodingOptions = ObjectCodingOptions()
@@ -62,9 +62,9 @@ extension KeyedArchive {
 extension NSCoder {
     /// Allows the objects that are decoded next to refer to this one.
     ///
-    /// If objects refer to each other in a circle, one of them must be known before it is
-    /// done. Call this in `init(coder:)`, after `super.init()`, when everything that other objects
-    /// may read is set. With coders of Foundation it does nothing.
+    /// In a cycle of objects, one of them must be available before it is complete. Call this in
+    /// `init(coder:)`, after `super.init()`, when everything that other objects may read is set.
+    /// With Foundation's coders it does nothing.
     ///
     /// ```swift
     /// init?(coder: NSCoder) {

@@ -13,7 +13,7 @@ extension ObjectMaker {
             isMutable ? NSMutableArray(array: objects) : NSArray(array: objects), members)
     }
 
-    /// A set; `kind` says which.
+    /// Makes a set of the given kind.
     func set(
         _ elements: Elements, _ kind: FoundationClasses.Known, at index: ObjectIndex,
         allowing allowed: AllowList
@@ -40,9 +40,9 @@ extension ObjectMaker {
         guard let keys = members(keys, allowing: allowed),
             canHash(keys, ofClass: "NSDictionary", at: index)
         else { return nil }
-        // A dictionary copies its keys, and what cannot be copied traps.
+        // A dictionary copies its keys, which traps for objects that cannot be copied.
         guard keys.allSatisfy({ $0.object is any NSCopying }) else {
-            fail(.badObject("NSDictionary", needs: "a key of it cannot be copied"), at: index)
+            fail(.badObject("NSDictionary", needs: "one of its keys cannot be copied"), at: index)
             return nil
         }
         guard let values = members(values, allowing: allowed), keys.count == values.count else {
@@ -60,16 +60,16 @@ extension ObjectMaker {
         return collection(dictionary, keys + values)
     }
 
-    /// A counted set, which has its elements and counts in fields of their own.
+    /// Makes a counted set, which has its elements and counts in numbered fields.
     func countedSet(
         with fields: Fields, at index: ObjectIndex, allowing allowed: AllowList
     ) -> Made? {
         let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
         let count = decoder.decodeInteger(forKey: "NS.count")
         guard log.first == nil else { return nil }
-        // Beside the class and the number there are two fields for each element.
+        // In addition to the class and the number, there are two fields for each element.
         guard (fields.count - 2).quotientAndRemainder(dividingBy: 2) == (count, 0) else {
-            fail(.badObject("NSCountedSet", needs: "its counts are not right"), at: index)
+            fail(.badObject("NSCountedSet", needs: "its counts are wrong"), at: index)
             return nil
         }
         var indices: [ObjectIndex] = []
@@ -80,7 +80,7 @@ extension ObjectMaker {
             counts.append(decoder.decodeInteger(forKey: "NS.count\(number)"))
         }
         guard indices.count == count, counts.allSatisfy({ $0 > 0 }) else {
-            fail(.badObject("NSCountedSet", needs: "its counts are not right"), at: index)
+            fail(.badObject("NSCountedSet", needs: "its counts are wrong"), at: index)
             return nil
         }
         guard let members = members(.listed(indices), allowing: allowed),
@@ -88,7 +88,7 @@ extension ObjectMaker {
         else { return nil }
         let set = NSCountedSet()
         for (member, count) in zip(members, counts) {
-            // Counts can only be added one by one.
+            // Elements can only be added one by one.
             guard spend(count) else { return nil }
             for _ in 0..<count { set.add(member.object) }
         }
@@ -118,10 +118,10 @@ extension ObjectMaker {
         return members
     }
 
-    /// The collection that was made of these members.
+    /// Makes the collection of these members.
     ///
-    /// Foundation writes collections out, each shared one as often as it is there, when it gives an
-    /// element of them to Swift. So a collection is too large when it would be then.
+    /// When Foundation gives an element to Swift, it copies the collections in it, each shared one
+    /// as often as it occurs. So a collection is too large if this copy would be.
     private func collection(_ object: NSObject, _ members: [Made]) -> Made? {
         var result = Made(object: object)
         for member in members {
@@ -139,15 +139,15 @@ extension ObjectMaker {
         return result
     }
 
-    /// Whether objects can be elements of a set, or keys, in a time that is not too long.
+    /// Whether a set or a dictionary of these elements or keys can be made in a reasonable time.
     ///
-    /// Those of the same hash are compared with each other, whole. Collections of the same count
-    /// have the same hash, and strings can be made that do.
+    /// Objects with the same hash are compared with each other completely. Collections with the
+    /// same count have the same hash, and strings with the same hash can be constructed.
     private func canHash(
         _ members: [Made], ofClass name: String, at index: ObjectIndex
     ) -> Bool {
         guard members.allSatisfy({ Self.hasHash($0.object) }) else {
-            fail(.badObject(name, needs: "an element or key of it has no hash"), at: index)
+            fail(.badObject(name, needs: "one of its elements or keys has no hash"), at: index)
             return false
         }
         var groups: [Int: (count: Int, weight: Int)] = [:]
@@ -170,14 +170,13 @@ extension ObjectMaker {
 
     /// Whether an object has a hash.
     ///
-    /// Foundation on Linux traps for objects without one.
-    ///
-    /// Arrays and dictionaries have one, but become values of Swift that have not.
+    /// Foundation on Linux traps for objects without one. Arrays and dictionaries have one, but the
+    /// Swift values that they become do not.
     private static func hasHash(_ object: NSObject) -> Bool {
         !(object is NSArray || object is NSDictionary || object is NSError)
     }
 
-    /// What it costs to compare an object that is not a collection, beyond what all cost.
+    /// The additional cost of comparing an object that is not a collection.
     private static func comparisonWeight(of object: NSObject) -> Int {
         switch object {
         case let string as NSString: string.length / 64

@@ -4,7 +4,7 @@ internal import PropertyList
 
 /// Values of an archive that have no class.
 extension ObjectMaker {
-    /// What an object of the property list is, in words.
+    /// What an object of the property list is, for messages.
     func kind(of index: ObjectIndex) -> String {
         switch list.value(at: index) {
         case .boolean: "a boolean"
@@ -78,7 +78,7 @@ extension ObjectMaker {
         return NSDate(timeIntervalSinceReferenceDate: seconds)
     }
 
-    /// A string, which must be one that Swift can hold.
+    /// A string without unpaired surrogates.
     private func string(_ text: Text, at index: ObjectIndex) -> String? {
         guard spend(bytes: text.byteCount) else { return nil }
         guard let string = text.string else {
@@ -95,7 +95,7 @@ extension ObjectMaker {
 
 /// Inline values of fields: numbers and bytes.
 ///
-/// Some archivers write them as objects; then they are read through the reference.
+/// Some archivers write them as objects. Then the reference is followed.
 extension ObjectMaker {
     func boolean(at index: ObjectIndex) -> Bool? {
         let value = list.value(at: archive.target(of: index)).asBoolean
@@ -142,7 +142,7 @@ extension ObjectMaker {
         return spend(bytes: range.count) ? Array(list.data(of: range)) : nil
     }
 
-    /// A property list, whether it is inline or is an object.
+    /// A property list, inline or as an object.
     func propertyList(at index: ObjectIndex) -> NSObject? {
         if case .uid = list.value(at: index) {
             return object(at: index, allowing: .propertyList, isBelow: false)
@@ -151,7 +151,7 @@ extension ObjectMaker {
     }
 }
 
-/// The objects of Foundation's classes that are made here, and not by themselves.
+/// Objects of Foundation's classes that this module makes itself.
 extension ObjectMaker {
     func known(
         _ kind: FoundationClasses.Known, _ name: String, with fields: Fields,
@@ -178,7 +178,7 @@ extension ObjectMaker {
         }
     }
 
-    /// Makes an object of those classes that are spelled in several ways.
+    /// Makes an object of a class that archivers write in several forms.
     private func formed(
         _ kind: FoundationClasses.Known, _ name: String, with fields: Fields,
         at index: ObjectIndex, allowing allowed: AllowList
@@ -209,7 +209,7 @@ extension ObjectMaker {
         }
     }
 
-    /// Makes an object of its fields; nil if one is missing or wrong.
+    /// Makes an object from its fields; nil if one is missing or wrong.
     private func object(
         of kind: FoundationClasses.Known, with fields: FieldDecoder, at index: ObjectIndex
     ) -> NSObject? {
@@ -243,16 +243,16 @@ extension ObjectMaker {
         }
         let relative = string as String
         let base = fields.optionalObject(of: NSURL.self, forKey: "NS.base").map(withoutBase)
-        // Both are put together when the URL is made, and many URLs can share them.
+        // The two are joined when the URL is made, and many URLs can share them.
         let size = relative.utf8.count + (base?.absoluteString.utf8.count ?? 0)
-        // An NSURL that is not a valid URL traps as soon as a collection has it.
+        // An NSURL that is not a valid URL traps as soon as a collection contains it.
         guard spend(bytes: size), URL(string: relative, relativeTo: base) != nil else { return nil }
         return NSURL(string: relative, relativeTo: base)
     }
 
     /// The URL itself if it has no base, otherwise the absolute URL.
     ///
-    /// A chain of bases would be combined again for each of its URLs.
+    /// Otherwise a chain of bases would be joined again for each URL.
     private func withoutBase(_ url: NSURL) -> URL {
         url.baseURL == nil ? url as URL : (url.absoluteURL ?? url as URL)
     }
@@ -265,7 +265,7 @@ extension ObjectMaker {
         guard fields.containsValue(forKey: "NSUserInfo") else {
             return NSError(domain: domain as String, code: code)
         }
-        // What Foundation allows here, and what the caller does.
+        // The classes that Foundation allows here, and those that the caller allows.
         let classes: [AnyClass] = [
             NSDictionary.self, NSArray.self, NSSet.self, NSString.self, NSNumber.self, NSData.self,
             NSURL.self, NSError.self,

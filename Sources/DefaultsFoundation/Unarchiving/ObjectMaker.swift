@@ -6,27 +6,27 @@ internal import PropertyList
 /// Decodes the objects of an archive, each when it is first needed.
 ///
 /// 1. An object is made once: one UID is one object.
-/// 2. An object is made only if the caller allows its class at that place. No code of any other
+/// 2. An object is made only if the caller allows its class in that place. No code of any other
 ///    class runs.
-/// 3. What is made is paid for, and its depth is limited, so a bomb of shared objects and a long
-///    chain of objects end in an error.
+/// 3. Every object counts against a budget, and the depth is limited. So an archive with very many
+///    shared objects, or a long chain of objects, ends in an error.
 /// 4. After the first error, nothing is decoded.
 final class ObjectMaker {
     /// An object that was made.
     struct Made {
         let object: NSObject
-        /// How many objects a collection is when each of them is written out as often as it is
-        /// there.
+        /// How many objects a collection has if each shared object is counted every time.
         var weight = 1
-        /// The classes of what is in a collection, which has to be allowed if it is asked for
-        /// again.
+        /// The classes of the objects in a collection.
+        ///
+        /// They must be allowed when it is decoded again.
         var contents: [AnyClass] = []
     }
 
-    /// The cost of trying a hint.
+    /// The cost of looking up a hint.
     private static let hintCost = 50
 
-    /// The most classes that are searched in the program and that the caller has not listed.
+    /// The most classes that are looked up although the caller has not listed them.
     private static let searchLimit = 4096
 
     private static let shallow = 16
@@ -38,9 +38,9 @@ final class ObjectMaker {
     private var lookup: ClassLookup
     var names = FieldNames()
     private var made: [UInt64: Made] = [:]
-    /// The objects that are being made, with those that can be referred to already.
+    /// The objects that are being made, with those that others can refer to already.
     private var open: [UInt64: NSObject?] = [:]
-    /// The way from the root to what is being made.
+    /// The path from the root to the current object.
     private var path: [String] = []
     private var depth = 0
     private lazy var stack = StackReserve()
@@ -72,19 +72,19 @@ final class ObjectMaker {
         return object
     }
 
-    /// Notes an error at the place where something is being made.
+    /// Notes an error at the current path.
     func fail(_ error: ObjectCodingError, at index: ObjectIndex? = nil) {
         log.note(error.located(path: path, at: index.map(list.byteOffset(of:))))
     }
 
-    /// Does something one step further from the root.
+    /// Runs a closure one step further from the root.
     func at<Result>(_ step: String, _ body: () -> Result) -> Result {
         path.append(step)
         defer { path.removeLast() }
         return body()
     }
 
-    /// Takes fields and elements from the budget; false if they are too many.
+    /// Takes fields and elements from the budget; false if there are too many.
     func spend(_ more: Int) -> Bool {
         guard more <= count else {
             fail(.tooMany(limit: options.count))
@@ -94,7 +94,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Takes the bytes of a string or of data from the budget; false if they are too many.
+    /// Takes the bytes of a string or of data from the budget; false if there are too many.
     func spend(bytes: Int) -> Bool {
         guard bytes <= size else {
             fail(.tooLarge(limit: options.size))
@@ -104,7 +104,7 @@ final class ObjectMaker {
         return true
     }
 
-    /// Makes an object available before it is complete.
+    /// Makes an object available to others before it is complete.
     func announce(_ object: NSObject, as uid: UInt64) {
         if open[uid] != nil { open[uid] = .some(object) }
     }
@@ -113,9 +113,9 @@ final class ObjectMaker {
 // MARK: Objects
 
 extension ObjectMaker {
-    /// Decodes what a field refers to; nil for nil.
+    /// Decodes the object of a field; nil for nil.
     ///
-    /// What is inline is not an object, as in every other unarchiver.
+    /// An inline value is not an object, as with every other unarchiver.
     func object(
         at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool = false
     ) -> NSObject? {
@@ -129,8 +129,8 @@ extension ObjectMaker {
 
     /// Makes an object.
     ///
-    /// - Parameter isBelow: Whether it is an element. Then strings, numbers and other plain values
-    ///   need not be named.
+    /// - Parameter isBelow: Whether the object is an element. Strings, numbers and other plain
+    ///   values need not be allowed there.
     func make(_ uid: UInt64, allowing allowed: AllowList, isBelow: Bool) -> Made? {
         guard log.first == nil else { return nil }
         let index = archive.object(uid)
@@ -178,7 +178,7 @@ extension ObjectMaker {
             fail(.tooDeep(limit: options.depth), at: index)
             return nil
         }
-        // Shallow objects cannot use up a stack, and checking the stack takes time.
+        // Objects near the root cannot exhaust a stack, and checking the stack takes time.
         guard depth < Self.shallow || !stack.isUsedUp else {
             fail(.noStackLeft, at: index)
             return nil
@@ -221,7 +221,7 @@ extension ObjectMaker {
         }
     }
 
-    /// The first allowed class of an object: its own, or one of its hints.
+    /// The first allowed class among the class of an object and its hints.
     private func findClass(
         of fields: Fields, at index: ObjectIndex, allowing allowed: AllowList, isBelow: Bool
     ) -> AnyClass? {
@@ -241,7 +241,7 @@ extension ObjectMaker {
         return nil
     }
 
-    /// The class with this name, if the program has it and the budget allows the search.
+    /// The class with this name, if the program has it and the budget allows the lookup.
     private func lookUp(_ name: String, near allowed: AllowList) -> AnyClass? {
         lookup.find(name, near: allowed) {
             guard searches > 0 else {
@@ -282,14 +282,14 @@ extension ObjectMaker {
 
 /// The part of a thread's stack that nested objects must leave free.
 private struct StackReserve {
-    /// The stack that one object may need between two checks.
+    /// The most stack that one object may need between two checks.
     private static let reserve: UInt = 256 << 10
 
     private let stack: Range<UInt>
 
     /// Finds the stack of the current thread.
     ///
-    /// If the system does not know it, nothing is limited.
+    /// If the system does not know it, there is no limit.
     init() {
         var (start, size) = (UInt(0), 0)
         guard clinux_stack_of_this_thread(&start, &size) == 0 else {
@@ -300,9 +300,9 @@ private struct StackReserve {
         stack = overflow ? 0..<0 : start..<end
     }
 
-    /// Whether less is left than is held back; false on the stack of another thread.
+    /// Whether the free part is smaller than the reserve; false on the stack of another thread.
     var isUsedUp: Bool {
-        // The addresses are only compared; nothing is read there.
+        // The addresses are only compared. Nothing is read through them.
         var here: UInt8 = 0
         let address = withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
         guard stack.contains(address) else { return false }

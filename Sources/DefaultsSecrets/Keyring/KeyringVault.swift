@@ -166,7 +166,7 @@ extension Value {
     fileprivate var objectPath: ObjectPath {
         get throws {
             guard case .objectPath(let path) = self else {
-                throw KeyringProblem.badReply("a prompt's result that is no object")
+                throw KeyringProblem.badReply("a prompt's result that is not an object")
             }
             return path
         }
@@ -176,7 +176,7 @@ extension Value {
     fileprivate var objectPaths: [ObjectPath] {
         get throws {
             guard case .array(of: "o", let elements) = self else {
-                throw KeyringProblem.badReply("a prompt's result that is no list of objects")
+                throw KeyringProblem.badReply("a prompt's result that is not a list of objects")
             }
             return try elements.map { try $0.objectPath }
         }

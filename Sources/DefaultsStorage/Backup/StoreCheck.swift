@@ -2,9 +2,9 @@ package import DefaultsModel
 internal import DefaultsTerms
 internal import SQLite
 
-/// What a check of a whole database has found to be damaged; nothing, for one that is sound.
+/// The damage that a check of a whole database has found.
 package struct StoreDamage: Sendable, CustomStringConvertible {
-    /// A row by the key that it is for.
+    /// A row, identified by its key.
     package struct Row: Hashable, Sendable {
         /// The domain of the key.
         package let domain: Domain
@@ -12,14 +12,14 @@ package struct StoreDamage: Sendable, CustomStringConvertible {
         package let key: Key
     }
 
-    /// How many rows are named.
+    /// The most damaged rows that are listed.
     package static let namedRows = 100
 
-    /// The first damaged rows, of those that can be named.
+    /// The first damaged rows whose keys can be read.
     package private(set) var rows: [Row] = []
-    /// How many rows are damaged in all.
+    /// The number of damaged rows.
     package private(set) var rowCount = 0
-    /// What is damaged beside single rows, of which everything may depend; nil if nothing is.
+    /// Damage that does not belong to one row, and may affect everything; nil if there is none.
     package private(set) var structure: StorageError?
 
     init(of structure: StorageError? = nil) {
@@ -29,7 +29,7 @@ package struct StoreDamage: Sendable, CustomStringConvertible {
     /// Whether nothing is damaged.
     package var isNone: Bool { rowCount == 0 && structure == nil }
 
-    /// What is damaged, in a sentence or two, without values.
+    /// The damage, in one or two sentences without values.
     package var description: String {
         var sentences: [String] = []
         if rowCount > 0 {
@@ -42,22 +42,24 @@ package struct StoreDamage: Sendable, CustomStringConvertible {
         return sentences.isEmpty ? "Nothing is damaged." : sentences.joined(separator: " ")
     }
 
-    /// Notes a damaged row, by its key if that can be read.
+    /// Notes a damaged row, with its key if that can be read.
     mutating func note(row: Row?) {
         rowCount += 1
         if let row, rows.count < StoreDamage.namedRows { rows.append(row) }
     }
 
-    /// Notes damage beside rows; the first is told.
+    /// Notes damage that does not belong to one row.
+    ///
+    /// Only the first is reported.
     mutating func note(structure error: StorageError) {
         structure = structure ?? error
     }
 }
 
-/// Reads a whole database, a little at a time, and finds what is damaged in it.
+/// Checks a whole database, a little at a time.
 ///
-/// Every row must have its checksum and be found by its key; the indices must have as many rows as
-/// the tables, in each domain and in all; and what the database says of itself must make sense.
+/// Every row must match its checksum and be found by its key. The indexes must have as many rows as
+/// the tables, in each domain and in total. The state of the database must be valid.
 ///
 /// Memory does not grow with the database. Each `advance()` takes some milliseconds, unless a
 /// domain or a value is very large.
@@ -68,12 +70,12 @@ final class StoreCheck {
 
     private enum Stage { case state, entries, tokens, domains, end }
 
-    /// What two ways to count must agree on.
+    /// Totals that are computed in two ways and must be equal.
     private struct Totals: Equatable {
         var rows: Int64 = 0
         var values: Int64 = 0
         var nameBytes: Int64 = 0
-        /// What the numbers of all rows, and of those that are values, add up to by ``StoreCheck/digest``.
+        /// The sums of ``StoreCheck/digest`` over all rows, and over the rows with values.
         var rowDigest: Int64 = 0
         var valueDigest: Int64 = 0
     }
@@ -86,7 +88,7 @@ final class StoreCheck {
     private var found = Totals()
     private var claimed = Totals()
     private(set) var damage = StoreDamage()
-    /// What the database says of itself; nil before it is read, and if it makes no sense.
+    /// The state in the database; nil before it is read, and if it is not valid.
     private(set) var state: StoreState?
 
     /// - Parameter path: The file of the connection.
@@ -95,10 +97,10 @@ final class StoreCheck {
         file = StoreFile(path: path)
     }
 
-    /// Checks some more.
+    /// Checks the next part.
     ///
-    /// - Returns: Whether there is more to check; `damage` is all of it if there is not.
-    /// - Throws: `.cannotRead` if the disk fails. That is no damage, which does not throw.
+    /// - Returns: Whether there is more to check. If not, `damage` is complete.
+    /// - Throws: `.cannotRead` if the disk fails. Damage is not thrown.
     func advance() throws(StorageError) -> Bool {
         do throws(StorageError) {
             if try !checkSome() { begin(next) }
@@ -165,7 +167,7 @@ extension StoreCheck {
         return rows == StoreCheck.rowsAtOnce || bytes >= StoreCheck.bytesAtOnce
     }
 
-    /// What is longer than a change can be was not written by this program, and is not loaded.
+    /// An archive that is longer than a change can be is not loaded: this program did not write it.
     private static let entries = """
         SELECT entries.id, name, host, key, generation, checksum,
             iif(length(archive) <= \(PendingOverlay.maximumBytes), archive, NULL),
@@ -178,7 +180,7 @@ extension StoreCheck {
         """
 
     private func check(entry: borrowing Statement) {
-        // What is about to be removed need not be whole.
+        // Rows that are about to be removed are not checked.
         if entry.text(at: 2).map(DroppedDomains.isMark) == true { return }
         found.rows += 1
         found.rowDigest &+= entry.integer(at: 10)
@@ -232,8 +234,9 @@ extension StoreCheck {
         return rows == StoreCheck.rowsAtOnce || counted >= StoreCheck.countedAtOnce
     }
 
-    /// The number of a row as 31 bits: an index that leads to another row has another sum of these, and
-    /// the sum does not overflow.
+    /// A 31-bit digest of a row's number.
+    ///
+    /// If an index leads to another row, the sum of the digests differs. The sum cannot overflow.
     private static func digest(_ id: String) -> String {
         "((\(id) & 1073741823) + ((\(id) >> 30) & 1073741823))"
     }

@@ -1,6 +1,6 @@
 package import DefaultsModel
 
-/// What every caller sees: the store, and over it what is acknowledged but not in it.
+/// What every caller sees: the store, with the pending changes over it.
 struct DatabaseContents {
     var overlay = PendingOverlay()
     private var opened: StoreReader?
@@ -40,7 +40,8 @@ struct DatabaseContents {
         merge(try store.domains()).sorted()
     }
 
-    /// Whether there may be more domains than a limit, by the store and what is pending together.
+    /// Whether there may be more domains than a limit, in the store and the pending changes
+    /// together.
     func mayHaveMoreDomains(than limit: Int) throws(StorageError) -> Bool {
         try store.domainCount(upTo: limit + 1) + overlay.domains.count > limit
     }
@@ -52,7 +53,7 @@ struct DatabaseContents {
         }
     }
 
-    /// Lays what is pending over domains of the store.
+    /// Applies the pending changes to domains of the store.
     private func merge(_ stored: Set<Domain>) -> Set<Domain> {
         var domains = stored
         for domain in overlay.domains {
@@ -62,7 +63,7 @@ struct DatabaseContents {
         return domains
     }
 
-    /// What a domain's totals will be after a change.
+    /// The totals of a domain after a change.
     func totals(after proposal: ChangeProposal) throws(StorageError) -> KeyTotals {
         let domain = proposal.domain
         if proposal.clearsDomain { return KeyTotals() }
@@ -76,7 +77,7 @@ struct DatabaseContents {
         return totals
     }
 
-    /// Reads from another store from now on, which has all that this one had.
+    /// Reads from another store from now on, which has everything that the old one had.
     mutating func move(to store: StoreReader) {
         opened = store
     }
@@ -104,7 +105,7 @@ struct DatabaseContents {
     }
 }
 
-/// What has changed, and since when.
+/// Changes and their generations.
 extension DatabaseContents {
     /// The keys of a domain with the sizes of their values, in order.
     func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
@@ -112,7 +113,7 @@ extension DatabaseContents {
         return merge(stored, of: domain).compactMap(EntrySummary.init)
     }
 
-    /// What came after a generation; nil if that is before the horizon of the domain.
+    /// The changes after a generation; nil if that is before the horizon of the domain.
     func changes(
         of domain: Domain, since generation: Generation
     ) throws(StorageError) -> DomainChanges? {
@@ -126,7 +127,7 @@ extension DatabaseContents {
             removed: entries.filter { $0.size == nil }.map(\.key), isComplete: true)
     }
 
-    /// Whether more than so many keys of a domain have changed after a generation, values and removals.
+    /// Whether more than `limit` keys of a domain were set or removed after a generation.
     func hasMoreChanges(
         than limit: Int, of domain: Domain, since generation: Generation
     ) throws(StorageError) -> Bool {
@@ -154,7 +155,7 @@ extension DatabaseContents {
         return try store.generation(of: token, in: domain)
     }
 
-    /// Lays what is pending over rows of the store.
+    /// Applies the pending changes to rows of the store.
     ///
     /// - Returns: In the order of the keys' bytes.
     private func merge(_ stored: [StoredEntry], of domain: Domain) -> [StoredEntry] {
@@ -175,13 +176,13 @@ extension EntrySummary {
     }
 }
 
-/// What a start does with changes that come to light late.
+/// Late changes, which a start finds in journals.
 extension DatabaseContents {
-    /// The part of a change that neither the store nor anything pending has as new, without its
+    /// The part of a change that is missing in the store and in the pending changes, without its
     /// token; nil if there is none.
     ///
-    /// A removal that the store has forgotten counts as had: what came before the horizon of its
-    /// domain and has no row may have been removed.
+    /// A key with a newer row is not missing. A key without a row is not missing either if the
+    /// change is before the horizon of its domain, because a removal may have been forgotten.
     func missing(of change: ChangeSet) throws(StorageError) -> ChangeProposal? {
         let domain = change.domain
         let horizon = try horizon(of: domain)

@@ -52,7 +52,7 @@ extension JournalHeader {
             salt: .random(in: 0 ... .max))
     }
 
-    /// The header as it stands in the file.
+    /// The header as it is in the file.
     var encoded: [UInt8] {
         var bytes = JournalHeader.magic
         bytes.append(littleEndian: JournalHeader.format)
@@ -114,7 +114,7 @@ enum JournalRecord {
         let payloadChecksum: UInt64
     }
 
-    /// The record as it stands in the file.
+    /// The record as it is in the file.
     static func encode(_ change: ChangeSet, salt: UInt64) -> [UInt8] {
         var record: [UInt8] = []
         record.reserveCapacity(

@@ -4,11 +4,11 @@ internal import SystemCalls
 
 /// Makes a new store from a damaged one and its backups.
 ///
-/// Everything readable of the damaged store is kept. What is missing comes from the newest readable
-/// backup, and for keys that are known to be lost also from older ones.
+/// Everything readable of the damaged store is kept. Missing values come from the newest readable
+/// backup. For keys that are known to be lost, older backups are used too.
 ///
 /// Invariants:
-/// 1. Every row of the new store is proven by its checksum.
+/// 1. The checksum of every row of the new store has been verified.
 /// 2. The files of the damaged store are only read. `StoreReplacement` says what happens to them.
 /// 3. A key that is known to have been removed does not come back.
 struct Rescue {
@@ -23,11 +23,11 @@ struct Rescue {
     private var domains: [Domain: SalvagedDomain] = [:]
     /// The entries that are known to be missing, with the known names.
     private var missing: Set<EntryName> = []
-    /// The keys with only an earlier value read.
+    /// The keys of which only an earlier value could be read.
     private var earlier: Set<EntryName> = []
 
     private static let mostMissing = 10_000
-    /// How many keys without a name one domain is believed to have lost at most.
+    /// The most keys without a known name that one domain is assumed to have lost.
     private static let mostUnnamed: Int64 = 1 << 40
 
     /// Makes a store from a damaged one.
@@ -55,7 +55,7 @@ struct Rescue {
         return rescue.report
     }
 
-    /// Takes everything readable from the damaged store.
+    /// Adds everything readable of the damaged store.
     ///
     /// - Returns: Its state, if that can be read.
     private mutating func takeWhatIsLeft(mayBeTorn: Bool) throws -> StoreState? {
@@ -77,7 +77,7 @@ struct Rescue {
             case .damaged(nil, _): report.unnamed += 1
             }
         }
-        // If hardly anything can be read, the disk is probably missing and not damaged.
+        // If hardly anything can be read, the disk is probably missing, not damaged.
         if pages.unreadable > pages.count / 2 {
             throw SystemError(call: "read", path: path, number: EIO)
         }
@@ -92,8 +92,8 @@ struct Rescue {
         return salvage.state
     }
 
-    /// Whether an entry is on a page that became free when its whole domain was removed, and is not
-    /// returned to the disk yet.
+    /// Whether an entry is on a page that became free when its whole domain was removed, but that
+    /// was not yet returned to the file system.
     private func isCleared(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
         guard entry.archive != nil, let row = domains[domain], row.keyCount == 0 else {
             return false
@@ -108,7 +108,7 @@ struct Rescue {
             if try !store.hasEntry(name) { note(name) }
         }
         missing = try missing.filter { try !store.hasEntry($0) }
-        // If no value is missing, these were removals.
+        // If no value is missing, these keys were removed.
         var isWhole: [Domain: Bool] = [:]
         for domain in Set(missing.map(\.domain)) {
             isWhole[domain] = try domains[domain].map {
@@ -133,7 +133,7 @@ struct Rescue {
         missing.insert(name)
     }
 
-    /// Takes what is missing from the backups.
+    /// Adds what is missing from the backups.
     ///
     /// - Returns: The state of the newest backup of this database that can be read.
     private mutating func fillIn(after left: StoreState?) throws -> StoreState? {
@@ -143,16 +143,16 @@ struct Rescue {
                 let state = try fillIn(from: path, after: left, isNewest: newest == nil)
                 newest = newest ?? state
             } catch is SystemError {
-                // It cannot be read, but perhaps an older one can.
+                // An older backup may be readable.
                 continue
             }
         }
         return newest
     }
 
-    /// Takes what is missing from a backup, if it is of this database.
+    /// Adds what is missing from a backup, if it is one of this database.
     ///
-    /// - Parameter isNewest: Whether entries may also be missing that are not known to be.
+    /// - Parameter isNewest: Whether to add entries that are not known to be missing, too.
     private mutating func fillIn(
         from path: String, after left: StoreState?, isNewest: Bool
     ) throws -> StoreState? {
@@ -179,7 +179,7 @@ struct Rescue {
             let hadValue = try store.hasValue(name)
             guard try store.add(entry, to: domain) else { return }
             missing.remove(name)
-            // Newer values in the backup mean that the store has lost them.
+            // If the backup has a newer value, the store has lost it.
             if hadValue, earlier.remove(name) == nil { report.kept -= 1 }
             if entry.archive != nil { filled.add(name) }
         }
@@ -194,7 +194,7 @@ struct Rescue {
         return try store.keyCount(of: domain) + named < row.keyCount
     }
 
-    /// Whether nothing shows that a key was removed after the backup was made.
+    /// Whether there is no sign that the key was removed after the backup was made.
     private func mayBeThere(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
         domains[domain]?.horizon.map { entry.generation > $0 } ?? true
     }
@@ -205,13 +205,13 @@ struct Rescue {
 extension Rescue {
     /// Completes the new store.
     ///
-    /// Its numbers continue above all that may have been given. A client that expects an old state
-    /// of an incomplete domain learns that it has changed.
+    /// Its generations continue above all that may have been given. A client that expects an old
+    /// state of an incomplete domain learns that the domain has changed.
     private mutating func finish(
         _ left: StoreState?, _ filled: StoreState?
     ) throws {
         let uuid = left?.uuid ?? journal ?? filled?.uuid ?? .random()
-        // The new store is never older than the note, or the next start would take it for damaged.
+        // A new store that is older than the note would count as damaged at the next start.
         let noted = note.flatMap { $0.database == uuid && !$0.isClosed ? $0.generation : nil }
         if left.map({ $0.generation < noted ?? .first }) ?? true { report.isBlind = true }
         let states = [left, filled].compactMap(\.self)
@@ -231,12 +231,12 @@ extension Rescue {
     private mutating func noteLoss(at landing: Generation) throws {
         report.missing = missing.sorted()
         report.earlier = earlier.sorted()
-        // Once for all domains: there may be many of these, and many keys.
+        // Grouped once for all domains, because there may be many domains and many keys.
         let named = Dictionary(grouping: missing, by: \.domain).mapValues { Int64($0.count) }
         for row in domains.values {
             let known = try store.keyCount(of: row.domain) + (named[row.domain] ?? 0)
             guard known < row.keyCount else { continue }
-            // A damaged row may claim any count.
+            // A damaged row may contain any count.
             report.unnamed += Int(min(row.keyCount - known, Rescue.mostUnnamed))
             report.short.append(row.domain)
         }

@@ -1,23 +1,25 @@
 package import DefaultsModel
 internal import DefaultsTerms
 
-/// What a rescue has kept, and what it has not.
+/// What a rescue has kept and what is lost.
 struct RescueReport {
     /// What was wrong with the store, as a sentence.
     let reason: String
-    /// Whether nothing tells what came after the newest backup.
+    /// Whether it is unknown what changed after the newest backup.
     var isBlind = false
     /// How many keys were read from the damaged store.
     var kept = 0
-    /// The keys of which an earlier value was read there.
+    /// The keys of which an earlier value was read from the damaged store.
     var earlier: [EntryName] = []
     /// What was taken from backups.
     var filled: [Filling] = []
     /// The keys that are known to be lost.
     var missing: [EntryName] = []
-    /// How many more are lost, whose names nothing tells.
+    /// How many other keys are lost.
+    ///
+    /// Their names are unknown.
     var unnamed = 0
-    /// The domains of these.
+    /// The domains of these keys.
     var short: [Domain] = []
 
     init(reason: String) {
@@ -28,9 +30,9 @@ struct RescueReport {
     struct Filling {
         let backup: String
         private(set) var count = 0
-        /// The first of them, and of domains that have few all.
+        /// The first keys of each domain; all of them if the domain has few.
         private(set) var names: [EntryName] = []
-        /// How many there are in each domain.
+        /// The number of keys in each domain.
         private(set) var domains: [Domain: Int] = [:]
 
         init(backup: String) {
@@ -46,14 +48,14 @@ struct RescueReport {
         }
     }
 
-    /// Of how many keys of a domain the names are kept.
+    /// The most names that are kept for one domain.
     private static let mostNamesOfDomain = 100
 }
 
 extension RescueReport {
-    /// What is not as it was, by domain.
+    /// The difference from before, by domain.
     ///
-    /// A domain in which very much has changed names nothing, and is to be read anew.
+    /// For a domain with very many differences, no keys are listed. Clients must read it again.
     var domains: [RescuedDomain] {
         var domains: [Domain: RescuedDomain] = [:]
         func add(_ name: EntryName, _ list: WritableKeyPath<RescuedDomain, [Key]>) {
@@ -72,7 +74,7 @@ extension RescueReport {
 
 /// The words of a report.
 extension RescueReport: CustomStringConvertible {
-    /// How many names of keys are told at most, for each of the two.
+    /// The most names that each list of the report contains.
     private static let mostNames = 20
 
     var description: String {
@@ -90,15 +92,15 @@ extension RescueReport: CustomStringConvertible {
 
     private var earlierSentences: [String] {
         guard !earlier.isEmpty else { return [] }
-        let count = RescueReport.keys(earlier.count, "was", "were")
-        return ["\(count) found as before a change: \(RescueReport.list(earlier, earlier.count))."]
+        let count = RescueReport.keys(earlier.count, "has", "have")
+        return ["\(count) an earlier value: \(RescueReport.list(earlier, earlier.count))."]
     }
 
     private func sentence(_ filling: Filling) -> String {
         let name = filling.backup.split(separator: "/").last ?? ""
         return
-            "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), as "
-            + "then: \(RescueReport.list(filling.names, filling.count))."
+            "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), "
+            + "with the values of that time: \(RescueReport.list(filling.names, filling.count))."
     }
 
     private var lostSentences: [String] {
@@ -108,14 +110,15 @@ extension RescueReport: CustomStringConvertible {
             sentences.append("\(count) lost: \(RescueReport.list(missing, missing.count)).")
         }
         if unnamed > 0 {
-            let count = RescueReport.keys(unnamed, "is", "are")
-            sentences.append("\(count) lost besides, whose names are not known.")
+            let count = RescueReport.keys(
+                unnamed, "with an unknown name is", "with unknown names are")
+            sentences.append("\(count) lost.")
         }
         if isBlind {
             sentences.append(
                 filled.isEmpty
-                    ? "No backup had more. What else there was, if anything, is lost."
-                    : "What was changed after that backup, if anything was, is lost.")
+                    ? "No backup had more. Any other keys are lost."
+                    : "Changes after that backup, if any, are lost.")
         } else if sentences.isEmpty {
             sentences.append("Nothing else is known to be missing.")
         }
@@ -141,12 +144,14 @@ extension Notice {
     }
 }
 
-/// A domain that a rescue has not left as it was.
+/// A domain that differs from before the rescue.
 package struct RescuedDomain: Sendable, Hashable {
     /// The domain.
     package let domain: Domain
     /// The keys that have an earlier value now.
     package internal(set) var changed: [Key] = []
-    /// The keys that are lost; more may be, whose names nothing tells.
+    /// The keys that are lost.
+    ///
+    /// There may be more, with unknown names.
     package internal(set) var removed: [Key] = []
 }

@@ -1,9 +1,10 @@
 internal import DefaultsModel
 internal import SQLite
 
-/// A new store that is made of the rows that were found in others.
+/// A new store that is made of the rows found in other stores.
 ///
-/// For each key the row with the highest generation is kept, wherever it was found.
+/// For each key, the row with the highest generation is kept, no matter in which store it was
+/// found.
 final class RescuedStore {
     private let connection: Connection
     private let upsertDomain: Statement
@@ -11,10 +12,10 @@ final class RescuedStore {
     private let upsertToken: Statement
     private let selectEntry: Statement
     private let countKeys: Statement
-    /// The domain that was added to last, and the number of its row.
+    /// The domain to which the last entry was added, and the number of its row.
     private var last: (domain: Domain, row: Int64)?
 
-    /// Makes an empty store; the file is there, and empty.
+    /// Makes an empty store in an existing empty file.
     ///
     /// It is written without a journal, because nobody uses it before it is complete and on disk.
     init(at path: String) throws(SQLiteError) {
@@ -24,7 +25,7 @@ final class RescuedStore {
         try connection.pragma("journal_mode", "OFF")
         try connection.pragma("synchronous", "OFF")
         for step in Schema.migrations { try connection.execute(step) }
-        // They cost a fraction if they are made when all rows are there.
+        // Making the indexes after all rows are there takes a fraction of the time.
         try connection.execute(Schema.dropIndexes)
         try connection.pragma("cache_size", "-\(RescuedStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
@@ -37,7 +38,9 @@ final class RescuedStore {
         try connection.execute("BEGIN")
     }
 
-    /// Memory for pages, in KiB: rows come in the order of the pages, and their keys do not.
+    /// The memory for pages, in KiB.
+    ///
+    /// Rows arrive in the order of the pages, so their keys are in no order.
     private static let cacheKiB = 32 << 10
 
     private static let upsertDomain = """
@@ -62,14 +65,14 @@ final class RescuedStore {
             WHERE name = ?1 AND host = ?2 AND archive IS NOT NULL
         """
 
-    /// The page at which the index of keys begins, in every store of this schema.
+    /// The first page of the index of keys, which is the same in every store of this schema.
     func rootOfKeys() throws(SQLiteError) -> Int {
         let select = try connection.prepare(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_entries_1'")
         return try select.step() ? Int(select.integer(at: 0)) : 0
     }
 
-    /// Adds an entry, unless there is one of its key that is as new.
+    /// Adds an entry, unless the store has one of that key that is at least as new.
     ///
     /// - Returns: Whether it was added.
     @discardableResult
@@ -86,7 +89,7 @@ final class RescuedStore {
         return connection.changedRows > 0
     }
 
-    /// Adds a token, unless it is there.
+    /// Adds a token, unless the store has it.
     func add(_ token: SalvagedToken, to domain: Domain) throws(SQLiteError) {
         try upsertToken.bind(token.id, at: 1)
         try upsertToken.bind(row(of: domain), at: 2)
@@ -95,7 +98,7 @@ final class RescuedStore {
         try upsertToken.run()
     }
 
-    /// Adds the name of a machine, unless it has one.
+    /// Adds the name of a machine, unless the machine has one.
     func add(_ host: Host) throws(SQLiteError) {
         try HostTable(connection: connection).fillIn(host)
     }
@@ -142,7 +145,7 @@ final class RescuedStore {
         return try countKeys.step() ? countKeys.integer(at: 0) : 0
     }
 
-    /// Raises the last change and the horizon that are known of a domain.
+    /// Raises the last change and the horizon that are known for a domain.
     func note(
         _ domain: Domain, lastChange: Generation?, horizon: Generation? = nil
     ) throws(SQLiteError) {
@@ -155,7 +158,7 @@ final class RescuedStore {
         return try select.step() ? Generation(column: select.integer(at: 0)) : nil
     }
 
-    /// Writes totals, state and report, after which the store is whole.
+    /// Writes totals, state and report, which completes the store.
     func finish(_ state: StoreState, _ report: RescueReport) throws(SQLiteError) {
         try connection.execute(
             """

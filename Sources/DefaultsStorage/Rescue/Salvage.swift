@@ -3,52 +3,55 @@ internal import SystemCalls
 
 /// The rows of a store that SQLite cannot be trusted to read, found page by page.
 ///
-/// Nothing leads to a row here but the page that it stands on: neither the header of the file nor
-/// the tree nor an index is needed.
+/// A row is found by its page alone. The header of the file, the tree and the indexes are not
+/// needed.
 ///
 /// Invariants:
-/// 1. An entry that is given is proven by its checksum to be what was stored under that domain and
-///    that key. Nothing else of a store is proven; what makes no sense is left out.
-/// 2. Of each page the newest version counts. If that is damaged, places are looked at that it
-///    does not name as the beginning of a row; older versions are given apart.
-/// 3. Memory does not grow with the number of entries, but for a byte a page.
+/// 1. Each reported entry is what was stored under that domain and that key, as proven by its
+///    checksum. Nothing else of a store is proven; rows with impossible contents are ignored.
+/// 2. The newest version of each page counts. If it is damaged, rows are also searched at positions
+///    to which the page does not refer. Older versions are reported separately.
+/// 3. Memory does not grow with the number of entries, except for one byte for each page.
 struct Salvage {
     private let pages: StorePages
-    /// The domains by the numbers that entries name them by; several if pages differ.
+    /// The domains by the number that entries use for them; several if pages disagree.
     private(set) var names: [Int64: [Domain]] = [:]
     /// The numbers of the domains that were removed with all their entries.
     private var dropped: Set<Int64> = []
-    /// The last changes of the entries that were removed so.
+    /// The last changes of the entries that were removed with such a domain.
     private var droppedUpTo: [Domain: Generation] = [:]
-    /// What the rows of domains tell, of each the one with the last change.
+    /// The rows of the domains.
+    ///
+    /// Of several rows of one domain, the one with the last change.
     private(set) var domains: [Domain: SalvagedDomain] = [:]
     /// The state with the highest generation.
     private(set) var state: StoreState?
-    /// The machines that have told their names, the newest page first.
+    /// The machines whose names were found, the newest page first.
     private(set) var hosts: [Host] = []
-    /// The pages that hold the rest of an entry.
+    /// The pages with the rest of an entry.
     private var isOverflow: [Bool]
 
-    /// The pages of which something cannot be read.
+    /// The pages that cannot be read completely.
     private var damagedPages: [Int] = []
 
-    /// The most domains that are believed to have had one number.
+    /// The most domains that are accepted for one number.
     private static let mostNames = 8
-    /// The most names that an entry without a domain is tried with.
+    /// The most domains that are tried for an entry with an unknown domain.
     private static let mostGuesses = 256
 
-    /// What is found of a row that belongs to a domain.
+    /// A row that belongs to a domain.
     enum Finding {
-        /// What is proven to be stored.
+        /// An entry whose checksum was verified.
         case entry(Domain, SalvagedEntry)
-        /// The same of a page before one that may never have been of the database.
+        /// A verified entry from an earlier version of a page whose newest version may never have
+        /// been committed.
         case earlier(Domain, SalvagedEntry)
         case token(Domain, SalvagedToken)
-        /// What is there and damaged, by its name as far as that can be told.
+        /// A damaged entry, with its name as far as it is known.
         case damaged(Domain?, Key)
     }
 
-    /// Looks for the state and for the domains.
+    /// Finds the state and the domains.
     init(of pages: StorePages) throws(SystemError) {
         isOverflow = Array(repeating: false, count: pages.count + 1)
         self.pages = pages
@@ -60,7 +63,9 @@ struct Salvage {
         }
     }
 
-    /// Finds every entry and every token, in no order; of a key there may be several.
+    /// Finds every entry and every token, in no order.
+    ///
+    /// A key may have several entries.
     mutating func forEachFinding(_ body: (Finding) throws -> Void) throws {
         var unknown: [Int] = []
         for number in 1...max(1, pages.count) {
@@ -68,7 +73,7 @@ struct Salvage {
                 !PointerMap.isPage(read.bytes, number: number, size: pages.pageSize)
             else { continue }
             guard let page = TreePage(read.bytes, number: number, size: pages.pageSize) else {
-                // A page that was erased has nothing, and there may be very many.
+                // A page that was erased is empty, and there may be very many of them.
                 if read.bytes.contains(where: { $0 != 0 }) { unknown.append(number) }
                 continue
             }
@@ -78,7 +83,7 @@ struct Salvage {
             damagedPages.append(number)
             try forEachHiddenEntry(of: page, body)
         }
-        // An overflow page looks like none of a tree, and holds what a program has stored.
+        // An overflow page does not look like a tree page, and contains bytes chosen by a program.
         for number in unknown where !isOverflow[number] {
             guard let read = try pages.read(number) else { continue }
             damagedPages.append(number)
@@ -87,9 +92,9 @@ struct Salvage {
         }
     }
 
-    /// What the versions of a page name that came before an uncertain one, back to a certain one.
+    /// Finds the entries in the versions of a page before an uncertain one, back to a certain one.
     ///
-    /// Of rows that are there twice the later counts; one that was removed for good is below the
+    /// If a row is there twice, the later one counts. A row that was removed for good is below the
     /// horizon of its domain.
     private mutating func forEachFinding(
         before number: Int, _ body: (Finding) throws -> Void
@@ -108,7 +113,7 @@ struct Salvage {
         }
     }
 
-    /// Finds the entries that stood on damaged pages earlier, the newest last.
+    /// Finds the entries in earlier versions of damaged pages, the newest last.
     ///
     /// They may have been changed or removed since.
     mutating func forEachEarlierEntry(_ body: (Finding) throws -> Void) throws {
@@ -124,7 +129,7 @@ struct Salvage {
 
     /// Notes the small rows of a page.
     ///
-    /// - Returns: Whether the page is what it says.
+    /// - Returns: Whether the page is consistent.
     private mutating func noteRows(of bytes: [UInt8], _ number: Int) throws(SystemError) -> Bool {
         guard !PointerMap.isPage(bytes, number: number, size: pages.pageSize),
             let page = TreePage(bytes, number: number, size: pages.pageSize)
@@ -136,7 +141,7 @@ struct Salvage {
                 isSound = false
                 continue
             }
-            // What has overflow pages is an entry.
+            // Only entries have overflow pages.
             guard cell.overflow == 0, let record = try pages.record(of: cell)?.record else {
                 continue
             }
@@ -171,7 +176,7 @@ struct Salvage {
         }
     }
 
-    /// Notes the name of a domain that stands in the index of names.
+    /// Notes the name of a domain in the index of names.
     private mutating func noteIndexed(_ record: StoreRecord) {
         guard record.columns.count == 3, case .text(let name) = record.columns[0],
             case .text(let host) = record.columns[1], case .integer(let id) = record.columns[2]
@@ -194,9 +199,9 @@ struct Salvage {
 // MARK: Entries of a page
 
 extension Salvage {
-    /// What a page names.
+    /// Finds the rows that a page refers to.
     ///
-    /// - Returns: Whether the page is what it says, and everything that it names is undamaged.
+    /// - Returns: Whether the page is consistent, and all its rows are undamaged.
     private mutating func forEachFinding(
         on page: TreePage, _ body: (Finding) throws -> Void
     ) throws -> Bool {
@@ -217,7 +222,7 @@ extension Salvage {
                 } else if dropped.contains(entry.domain) {
                     note(overflow)
                 } else {
-                    // A removal that is lost is not missed.
+                    // If a removal is lost, nothing is missing.
                     if entry.archive != nil {
                         try body(.damaged(names[entry.domain]?.first, entry.key))
                     }
@@ -232,7 +237,8 @@ extension Salvage {
         return isSound
     }
 
-    /// The entries at places that a page does not name, which a damaged one may have lost.
+    /// Finds entries at places to which the page does not refer, for a page that may have lost
+    /// references.
     private mutating func forEachHiddenEntry(
         of page: TreePage, _ body: (Finding) throws -> Void
     ) throws {
@@ -247,9 +253,10 @@ extension Salvage {
         }
     }
 
-    /// Whether an entry was removed with its whole domain, which a row tells that has a mark.
+    /// Whether an entry was removed with its whole domain, according to a row with a mark.
     ///
-    /// A mark that is damaged takes no entry that came after the removal: these are above the horizon.
+    /// A damaged mark cannot remove entries that were written after the removal, because they are
+    /// above the horizon.
     private func isDropped(_ entry: SalvagedEntry, of domain: Domain) -> Bool {
         let horizon = domains[domain]?.horizon
         let isBeforeHorizon = horizon.map { entry.generation <= $0 } ?? true
@@ -258,7 +265,7 @@ extension Salvage {
         return dropped.contains(entry.domain)
     }
 
-    /// The domain under which an entry was stored; nil if its checksum speaks for none.
+    /// The domain under which an entry was stored; nil if its checksum fits none.
     private func domain(of entry: SalvagedEntry) -> Domain? {
         if let named = names[entry.domain] { return named.first { entry.isProven(in: $0) } }
         return domains.keys.prefix(Salvage.mostGuesses).first { entry.isProven(in: $0) }
@@ -268,7 +275,7 @@ extension Salvage {
         for page in overflow where isOverflow.indices.contains(page) { isOverflow[page] = true }
     }
 
-    /// Whether a page that is no leaf of a table is what it says.
+    /// Whether a page that is not a leaf of a table is consistent.
     private func isSound(_ page: TreePage) -> Bool {
         page.kind.isIndex
             ? page.pointers.allSatisfy { page.cell(at: $0)?.hasHeader ?? false }
@@ -279,10 +286,10 @@ extension Salvage {
 // MARK: Names in the index
 
 extension Salvage {
-    /// Finds the names of entries in the index of keys, whether there are rows for them or not.
+    /// Finds the names of entries in the index of keys, even if there are no rows for them.
     ///
-    /// - Parameter root: The page that the index begins at in a store with a pointer map. In one
-    ///   without it that is the page before; what is there in the other kind is no index.
+    /// - Parameter root: The first page of the index in a store with a pointer map. In a store
+    ///   without one, it is the page before. Only one of the two is a page of an index.
     func forEachIndexedName(
         from root: Int, _ body: (Domain, Key) throws -> Void
     ) throws {

@@ -1,9 +1,9 @@
 internal import DefaultsModel
 
-/// A row of the store, known by its form.
+/// A row of the store, recognized by its form.
 ///
-/// The tables differ in the number and the types of their columns, so that a row can be told
-/// if nothing leads to it any more. See `Schema.migrations`.
+/// The tables differ in the number and types of their columns. So a row can be recognized even if
+/// nothing refers to it. See `Schema.migrations`.
 enum SalvagedRow {
     case state(StoreState)
     case domain(SalvagedDomain)
@@ -12,13 +12,14 @@ enum SalvagedRow {
     case token(SalvagedToken)
     case host(Host)
 
-    /// Nil if it has the form of no row, or makes no sense.
+    /// Nil if no table has such rows, or if the contents are impossible.
     init?(_ record: StoreRecord, id: Int64) {
         if let host = Host(record.columns) {
             self = .host(host)
             return
         }
-        // The first column of each other is its number, which stands beside the record.
+        // In all other tables the first column is the number of the row, which is outside the
+        // record.
         guard record.columns.first == .null else { return nil }
         switch (record.columns.count, record.columns.dropFirst().first) {
         case (4...6, .blob):
@@ -46,14 +47,14 @@ enum SalvagedRow {
     }
 }
 
-/// A domain as a row tells of it.
+/// The row of a domain.
 struct SalvagedDomain: Equatable {
-    /// The number that entries name it by.
+    /// The number that entries use for it.
     let id: Int64
     let domain: Domain
     /// How many keys it has.
     let keyCount: Int64
-    /// What a damaged row may claim, so that counting on does not overflow.
+    /// The highest count that is accepted from a damaged row, so that sums do not overflow.
     private static let largestCount: Int64 = 1 << 40
     let lastChange: Generation?
     let horizon: Generation?
@@ -65,17 +66,17 @@ struct SalvagedDomain: Equatable {
         self.id = id
         self.domain = domain
         keyCount = min(max(count, 0), SalvagedDomain.largestCount)
-        // A database of the first version has neither.
+        // A database with the first version of the schema has neither.
         lastChange = columns.generation(at: 5)
         horizon = columns.generation(at: 6)
     }
 }
 
-/// A domain that was removed with all its entries, as a row tells of it.
+/// The row of a domain that was removed with all its entries.
 struct SalvagedDroppedDomain {
     /// The number that its entries name it by.
     let id: Int64
-    /// Nil if the row makes no sense.
+    /// Nil if the contents are impossible.
     let domain: Domain?
     /// The last change of an entry that was removed with it.
     let lastChange: Generation?
@@ -91,7 +92,7 @@ struct SalvagedDroppedDomain {
     }
 }
 
-/// An entry as a row tells of it, believed or not.
+/// The row of an entry, which may be damaged.
 struct SalvagedEntry {
     /// The number of its domain.
     let domain: Int64
@@ -104,7 +105,7 @@ struct SalvagedEntry {
     fileprivate init?(_ columns: [StoreRecord.Column]) {
         guard case .integer(let domain) = columns[1], case .text(let name) = columns[2],
             let key = try? Key(stored: name), case .integer(let number) = columns[3],
-            // Its checksum speaks for it, whatever it claims.
+            // The checksum decides, whatever the generation is.
             let generation = Generation(column: number),
             case .integer(let checksum) = columns[4]
         else { return nil }
@@ -119,13 +120,13 @@ struct SalvagedEntry {
         self.checksum = UInt64(bitPattern: checksum)
     }
 
-    /// Whether it is what was stored under this domain, bit for bit.
+    /// Whether exactly this entry was stored under this domain.
     func isProven(in domain: Domain) -> Bool {
         checksum == RowChecksum.of(domain, key, generation, archive)
     }
 }
 
-/// A token of a transaction as a row tells of it.
+/// The row of a transaction's token.
 struct SalvagedToken {
     /// Later ones have higher numbers.
     let id: Int64
@@ -136,7 +137,8 @@ struct SalvagedToken {
 }
 
 extension Generation {
-    /// What a damaged row may claim; see `Generation.now`, which none is far above.
+    /// The highest generation that is accepted from a damaged row; see `Generation.now`, which is
+    /// never far exceeded.
     fileprivate static let largestBelieved = Generation.first.advanced(by: 1 << 60)
 }
 

@@ -1,21 +1,20 @@
 internal import Glibc
 internal import SystemCalls
 
-/// What can be told of the files of a store before SQLite opens them.
+/// What is known about the files of a store before SQLite opens them.
 ///
-/// SQLite removes a log whose database it does not find, and drops what follows a damaged frame. So
-/// these are looked for first.
+/// SQLite removes a log without a database, and drops the rest of a log after a damaged frame. So
+/// these cases are checked first.
 struct StoreCondition {
-    /// Why the store is not to be opened as it is; nil if nothing speaks against it.
+    /// Why the store must not be opened as it is; nil if there is no reason.
     let damage: String?
-    /// Whether SQLite finds no log, or none that it would read, though the process before has left
-    /// one.
+    /// Whether the previous process left a log that is now missing, or that SQLite would not read.
     let lacksLog: Bool
 
     /// - Parameters:
-    ///   - wasLeftOpen: Whether the process before has left a log.
+    ///   - wasLeftOpen: Whether the previous process left a log.
     ///   - hasTraces: Whether there are other signs that there was a database here.
-    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - mayBeTorn: See `WriteAheadLog`.
     /// - Throws: `.cannotOpen`.
     init(
         of path: String, wasLeftOpen: Bool, hasTraces: @autoclosure () -> Bool, mayBeTorn: Bool
@@ -28,7 +27,7 @@ struct StoreCondition {
             isNew || isOthers ? nil : try StoreCondition.damage(of: path, size: size, log)
     }
 
-    /// Whether the log is missing, or begins with what is not the header of one.
+    /// Whether the log is missing, or does not begin with the header of a log.
     private static func hasNoUsableLog(_ path: String) throws(StorageError) -> Bool {
         guard access("\(path)-wal", F_OK) == 0 else { return true }
         do {
@@ -52,7 +51,7 @@ struct StoreCondition {
         of path: String, size: Int, _ log: WriteAheadLog?
     ) throws(StorageError) -> String? {
         do throws(SystemError) {
-            // A database whose making was interrupted, which SQLite takes back.
+            // The creation of the database was interrupted. SQLite rolls it back.
             if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
             if size == 0 { return "The database \(path) was missing or empty." }
             if log?.isDamaged == true { return "The write-ahead log of \(path) was damaged." }
@@ -70,21 +69,22 @@ struct StoreCondition {
             let pageSize = header.uint16(at: 16).flatMap(PageSize.init(claimed:)),
             let claimed = header.uint32(at: 28)
         else { return "The file \(path) was damaged at its beginning." }
-        // If the two differ, the number of pages is none.
+        // If the two differ, the number of pages in the header is not valid.
         guard header[24..<28].elementsEqual(header[92..<96]) else { return nil }
-        // A power cut after the file was cut to its new size may have left its old beginning. The log
+        // If the power failed after the file was truncated, its header may be the old one. The log
         // has the new one.
         let pages = log?.databaseSize ?? claimed
         let present = size / pageSize.whole
-        // The log may hold pages that the file is yet to get.
+        // Pages at the end may be in the log only.
         let isCut = (present..<max(present, pages)).contains {
             log?.versions(of: $0 + 1).isEmpty ?? true
         }
         return isCut ? "The file \(path) was cut off: of \(pages) pages it had \(present)." : nil
     }
 
-    /// Whether another program, or a later version of this one, has made the database, which SQLite
-    /// is to tell: it sees what stands in the log, too.
+    /// Whether another program, or a later version of this one, has made the database.
+    ///
+    /// SQLite reports that error, because it also reads the log.
     private static func isForeign(_ path: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             guard let header = try StoreHeader(inFile: path) else { return false }

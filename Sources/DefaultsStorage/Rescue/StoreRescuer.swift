@@ -19,7 +19,7 @@ struct StoreRescuer {
     ///   - place: The directory of the database, and what the previous process has noted there.
     ///   - journals: Where journals may be. They show the identity of the database.
     ///   - hasPlaceNote: Whether an earlier process has left a note of its places.
-    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - mayBeTorn: See `WriteAheadLog`.
     init(
         of file: StoreFile, in place: StorePlace, journals: [PrivateDirectory],
         hasPlaceNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
@@ -59,7 +59,8 @@ struct StoreRescuer {
         if let state = try? file.foundState(), note?.isClosed == false,
             note?.provesLoss(in: state) == true
         {
-            // All of the log was on disk when the note was written, so nothing of it is torn.
+            // All of the log was on disk when the note was written, so it has no incomplete
+            // transaction.
             return try openRescued(
                 because: StorageError.behindItsNote(file.path).description, mayBeTorn: false)
         }
@@ -151,6 +152,8 @@ struct StoreRescuer {
         }
     }
 
+    /// Opens a store that seems undamaged.
+    ///
     /// - Throws: `.damagedDatabase` if the store is incomplete, and a backup has more.
     private func openSound(_ condition: StoreCondition) throws(StorageError) -> OpenStore {
         try file.make()
@@ -159,7 +162,7 @@ struct StoreRescuer {
         if let newest = newestBackup(of: store.state.uuid), newest > store.state.generation {
             throw .olderThanBackup(file.path)
         }
-        // The note proves that nothing is missing of what it covers.
+        // The note proves that nothing up to it is missing.
         if note?.isReached(by: store.state) == true { return store }
         return store.noting(.logMissing(file.path), report: report)
     }
@@ -190,7 +193,9 @@ struct StoreRescuer {
         return (try OpenStore(file, report: report), true)
     }
 
-    /// - Returns: Whether there was a new store to put there.
+    /// Puts a new store in place of the damaged one.
+    ///
+    /// - Returns: Whether there was a new store.
     private func putInPlace() throws(StorageError) -> Bool {
         do {
             guard case .replaced(let aside) = try StoreReplacement(of: file).finish() else {
@@ -205,18 +210,18 @@ struct StoreRescuer {
 }
 
 extension StoreFile {
-    /// Makes the store anew, so that the next opening finds it made anew.
+    /// Makes a new store, which the next opening puts in place of this one.
     ///
-    /// Somebody may have the damaged one open for reading.
+    /// Another process may have the damaged store open for reading.
     ///
     /// - Parameters:
     ///   - reason: What is wrong with the store.
-    ///   - backups: Those that there are, the newest first.
-    ///   - mayBeTorn: As `WriteAheadLog` takes it.
+    ///   - backups: All backups, the newest first.
+    ///   - mayBeTorn: See `WriteAheadLog`.
     ///   - journal: The identity of the database by its journal; nil if there is none.
-    ///   - note: How far the store had come; nil if nothing tells.
-    ///   - progress: Told of each page that is read.
-    /// - Throws: `.cannotOpen`, and nothing was done; or `.replacementUndecided`.
+    ///   - note: How far the store had come; nil if it is unknown.
+    ///   - progress: Counts the pages that are read.
+    /// - Throws: `.cannotOpen` if nothing was done, or `.replacementUndecided`.
     func rescue(
         because reason: String, backups: [Backup], mayBeTorn: Bool, journal: UniqueID?,
         note: StoreNote?, progress: Progress? = nil

@@ -56,7 +56,8 @@ struct FreePages {
         try number("freelist_count")
     }
 
-    /// Whether nothing stands in them, because there are none or they were overwritten (invariant 1).
+    /// Whether the free pages contain no old data: there are none, or they were overwritten
+    /// (invariant 1).
     func areErased() throws(SQLiteError) -> Bool {
         if try count() == 0 { return true }
         return try !areReturnable()

@@ -123,7 +123,7 @@ struct StoreHeader {
 
     /// Reads the file of a database that another process may have open; nil if there is none.
     ///
-    /// What stands in the write-ahead log only is not seen.
+    /// Contents of the write-ahead log are not seen.
     ///
     /// See [the database header](https://www.sqlite.org/fileformat2.html#the_database_header).
     ///

@@ -1,26 +1,30 @@
 package import DefaultsModel
 internal import SQLite
 
-/// The questions that the store is asked.
+/// The queries of the store.
 ///
 /// The first two parameters are the name and the host of a domain, the third is a key, a token or a
 /// generation.
 ///
-/// None orders its rows: SQLite would choose an index that has that order and the removals, too, or
-/// sort in a file. All but the lists of domains find their rows by an index, so that their cost does
-/// not grow with the database.
+/// No query orders its rows. Otherwise SQLite would use an index with that order, which also has
+/// the removals, or would sort in a file. All queries except the lists of domains find their rows
+/// by an index, so their cost does not grow with the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
-    /// The function typeof() looks at a row's head, where IS NOT NULL would load the archive.
+    /// The function typeof() reads only a row's header.
+    ///
+    /// IS NOT NULL would load the archive.
     static let presence = "SELECT typeof(archive) <> 'null' \(entries) AND key = ?3"
     static let generation = "SELECT generation \(entries) AND key = ?3"
     static let keys = "SELECT key \(entries) AND \(isPresent)"
     static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
-    /// Those that are layers of hosts; none of them begins as the layers that are made of files do.
+    /// The layers of hosts.
+    ///
+    /// Their host names never begin with @, unlike the layers made of files.
     static let hostLayers = "\(domains) AND host > '' AND substr(host, 1, 1) <> '@'"
     static let summaries = "SELECT \(summary) \(entries) AND \(isPresent)"
-    /// A domain with nothing newer gives one row, without a key, for the sake of its horizon.
+    /// A domain without newer rows gives one row without a key, which has its horizon.
     static let changes = """
         SELECT key, entries.generation, length(archive), coalesce(horizon, forgotten)
         FROM \(domainOrNone)
@@ -29,30 +33,33 @@ enum StoreQuery {
     static let record = """
         SELECT coalesce(last_change, forgotten), coalesce(horizon, forgotten) FROM \(domainOrNone)
         """
-    /// The fourth parameter is how many are counted at most; the index has all that it takes.
+    /// The fourth parameter is the limit of the count.
+    ///
+    /// The index alone answers the query.
     static let changeCount = """
         SELECT count(*) FROM (SELECT 1 \(entries) AND generation > ?3 LIMIT ?4)
         """
-    /// The parameter is how many are counted at most.
+    /// The parameter is the limit of the count.
     static let domainCount = "SELECT count(*) FROM (\(domains) LIMIT ?1)"
     static let token = "SELECT generation FROM tokens WHERE domain = \(domain) AND token = ?3"
 
     private static let entries = "FROM entries WHERE domain = \(domain)"
-    /// A domain that has no row may be a forgotten one.
+    /// Also works for a domain without a row, because such a domain may have been forgotten.
     private static let domainOrNone = "state LEFT JOIN domains ON name = ?1 AND host = ?2"
     private static let domain = "(SELECT id FROM domains WHERE name = ?1 AND host = ?2)"
-    /// SQLite has the length of a blob from the row's head, and does not load the blob for it.
+    /// SQLite reads the length of a blob from the row's header and does not load the blob.
     private static let summary = "key, generation, length(archive)"
 
-    /// Whether the row is a value and no removal, in the words of `Schema.indexes`: rows that
-    /// are found by it are not asked again.
+    /// Whether the row is a value and not a removal.
+    ///
+    /// The text equals that in `Schema.indexes`, so rows found by that index are not checked again.
     private static let isPresent = "archive IS NOT NULL"
 }
 
-/// Reads the store by prepared statements, on a connection of its own.
+/// Reads the store with prepared statements, on its own connection.
 ///
-/// Each read is finished before it returns: a statement that stayed at a row would hold on to an
-/// old state of the database and keep the WAL from being folded back.
+/// Each read is finished before it returns. An unfinished statement would keep an old state of the
+/// database, and so prevent checkpoints of the WAL.
 final class StoreReader {
     private let path: String
     private let connection: Connection
@@ -113,7 +120,9 @@ final class StoreReader {
         return row.archive.map { StoredValue(archive: $0, generation: generation) }
     }
 
-    /// Whether a key has a value; a damaged one counts.
+    /// Whether a key has a value.
+    ///
+    /// A damaged value counts.
     func hasValue(_ domain: Domain, _ key: Key) throws(StorageError) -> Bool {
         try reading { () throws(SQLiteError) in
             defer { selectPresence.reset() }
@@ -122,9 +131,9 @@ final class StoreReader {
         }
     }
 
-    /// The last change of a key, be it a value or a removal; nil if there is no row.
+    /// The last change of a key, a value or a removal; nil if there is no row.
     ///
-    /// Nothing proves how old a row is whose generation makes no sense: it counts as the newest.
+    /// If the generation of a row is not valid, its age is unknown, so it counts as the newest.
     func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
         try reading { () throws(SQLiteError) in
             defer { selectGeneration.reset() }
@@ -153,7 +162,8 @@ final class StoreReader {
             try bind(selectKeys, domain)
             var keys: [Key] = []
             while try selectKeys.step() {
-                // Text that is no key was not written by this program, and nobody can ask for it.
+                // Text that is not a key was not written by this program, and no caller can read
+                // it.
                 if let key = selectKeys.text(at: 0).flatMap({ try? Key(stored: $0) }) {
                     keys.append(key)
                 }
@@ -167,12 +177,16 @@ final class StoreReader {
         try domains(selectDomains)
     }
 
-    /// The layers of hosts that have keys, in no order; the other domains cost next to nothing.
+    /// The layers of hosts that have keys, in no order.
+    ///
+    /// The other domains cost almost nothing.
     func hostLayers() throws(StorageError) -> Set<Domain> {
         try domains(selectHostLayers)
     }
 
-    /// How many domains have keys; no more than a limit are counted.
+    /// How many domains have keys.
+    ///
+    /// Counting stops at the limit.
     func domainCount(upTo limit: Int) throws(StorageError) -> Int {
         try reading { () throws(SQLiteError) in
             defer { selectDomainCount.reset() }
@@ -186,7 +200,7 @@ final class StoreReader {
             defer { select.reset() }
             var domains: Set<Domain> = []
             while try select.step() {
-                // As with keys: what is no domain was not written by this program.
+                // A name that is not a domain was not written by this program, as with keys.
                 if let name = select.text(at: 0), let host = select.text(at: 1),
                     let domain = Domain(name: name, hostColumn: host)
                 {
@@ -197,7 +211,7 @@ final class StoreReader {
         }
     }
 
-    /// Folds the WAL back into the database and empties it.
+    /// Writes the WAL back into the database and empties it.
     func checkpoint() throws(StorageError) {
         try reading { () throws(SQLiteError) in
             try connection.beginLogAnew()
@@ -206,7 +220,7 @@ final class StoreReader {
 
     /// A count from a column.
     ///
-    /// A file that was tampered with may claim anything; within these bounds counting on does not
+    /// A file that was tampered with may contain any number. Within these bounds, sums do not
     /// overflow.
     private static func count(_ column: Int64) -> Int {
         Int(min(max(column, 0), 1 << 40))
@@ -239,7 +253,7 @@ package struct StoredValue: Sendable, Equatable {
     package let generation: Generation
 }
 
-/// What the store tells of changes: sizes and generations rather than values.
+/// What the store knows about changes: sizes and generations, not values.
 extension StoreReader {
     /// The keys of a domain that have values, with their sizes, in no order.
     func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
@@ -254,11 +268,13 @@ extension StoreReader {
         }
     }
 
-    /// The rows of a domain, removals among them, that came after a generation, in no order; nil
-    /// if removals that came after it are forgotten.
+    /// The rows of a domain after a generation, including removals, in no order.
     ///
-    /// Rows and horizon come from one statement. The writer may commit between any two, and a flush
-    /// that forgets removals raises the horizon: the old one would vouch for the rows that are left.
+    /// Nil if later removals are forgotten.
+    ///
+    /// Rows and horizon come from one statement. Between two statements, the writer might commit a
+    /// flush that forgets removals and raises the horizon. Then the old horizon would wrongly say
+    /// that the remaining rows are complete.
     func changes(
         of domain: Domain, since generation: Generation
     ) throws(StorageError) -> [StoredEntry]? {
@@ -276,8 +292,9 @@ extension StoreReader {
         }
     }
 
-    /// How many rows of a domain, removals among them, came after a generation; no more than a limit
-    /// are counted.
+    /// How many rows of a domain came after a generation, including removals.
+    ///
+    /// Counting stops at the limit.
     func count(
         of domain: Domain, since generation: Generation, upTo limit: Int
     ) throws(StorageError) -> Int {
@@ -316,7 +333,7 @@ extension StoreReader {
 }
 
 extension Statement {
-    /// The row of key, generation and size that the statement stands at; nil if it is none.
+    /// The key, generation and size in the current row; nil if the row is not valid.
     ///
     /// As with keys alone: what makes no sense was not written by this program.
     fileprivate var entry: StoredEntry? {
@@ -328,7 +345,7 @@ extension Statement {
     }
 }
 
-/// What the store tells of a key without its value.
+/// What the store knows of a key without its value.
 struct StoredEntry {
     let key: Key
     let generation: Generation

@@ -77,7 +77,7 @@ final class WriterInbox: @unchecked Sendable {
     private let messages = Mutex<[Message]>([])
     /// Counts the messages.
     ///
-    /// It is owned here and stands on the heap as it must not move.
+    /// It is owned here and is on the heap because it must not move.
     private let count: UnsafeMutablePointer<sem_t>
 
     init() {

@@ -10,7 +10,7 @@ struct Chores {
 
     /// How many empty domains, and domains with only tokens, flushes have written since the last look.
     ///
-    /// A process begins with so many that its first flush causes a look.
+    /// It starts high enough for the first flush of a process to cause a look.
     private var emptyDomains = fewEmptyDomains
     /// How many tokens flushes have written since the last look.
     private var tokens = 0

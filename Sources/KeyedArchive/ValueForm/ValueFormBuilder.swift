@@ -131,7 +131,7 @@ extension ValueFormBuilder {
     /// Takes the key of the next value.
     public mutating func key(_ key: Text) throws(ValueFormError) {
         guard var frame = frames.popLast(), frame.isDictionary, frame.key == nil else {
-            preconditionFailure("A key came where none is expected.")
+            preconditionFailure("A key came unexpectedly.")
         }
         try checkSpelling(of: key)
         guard !isTaken(key, in: &frame) else { throw .duplicateKey }
@@ -177,7 +177,7 @@ extension ValueFormBuilder {
 
     private mutating func close(isDictionary: Bool) -> (Frame, [ValueTree.Field]) {
         guard let frame = frames.popLast(), frame.isDictionary == isDictionary, frame.key == nil
-        else { preconditionFailure("An end came where none is expected.") }
+        else { preconditionFailure("An end came unexpectedly.") }
         let members = Array(children[frame.start...])
         children.removeSubrange(frame.start...)
         return (frame, members)

@@ -1,10 +1,9 @@
-/// The check of every object of the table, each looked at once (invariants 1, 2 and 3 of
-/// ``PropertyList``).
+/// Checks each object of the table once (invariants 1, 2 and 3 of ``PropertyList``).
 struct TableCheck {
     let list: PropertyList
-    /// How many bytes the objects not yet looked at may take.
+    /// How many bytes the remaining objects may take.
     private var room: Int
-    /// The marks that the walk over the collections begins with.
+    /// The marks with which the walk over the collections starts.
     private(set) var marks: [ContainmentCheck.Mark] = []
     /// The largest of the UIDs.
     private(set) var largestUID: UInt64?
@@ -34,7 +33,9 @@ struct TableCheck {
         return Int(offset)
     }
 
-    /// Takes an object from the room there is; numbers count as their markers alone.
+    /// Subtracts an object from the remaining room.
+    ///
+    /// Numbers count as one byte.
     private mutating func spend(_ layout: Layout, at offset: Int) throws(PropertyListError) {
         switch layout.kind {
         case .no, .yes, .integer, .real, .singleReal, .date, .uid: room -= 1
@@ -43,7 +44,7 @@ struct TableCheck {
         guard room >= 0 else { throw .overlap(at: offset) }
     }
 
-    /// Checks what an object says beyond its extent: that ASCII is ASCII, and its references.
+    /// Checks the content: that ASCII is ASCII, and that references are in range.
     private mutating func checkContent(of layout: Layout) throws(PropertyListError) {
         switch layout.kind {
         case .ascii:
@@ -61,7 +62,7 @@ struct TableCheck {
     private func checkASCII(_ string: Layout) throws(PropertyListError) {
         let range = string.start..<string.start + string.count
         let content = list.bytes.span.extracting(range)
-        // All bits together first, which takes many bytes at a time.
+        // The bits of all bytes are combined first, which handles many bytes at a time.
         var bits: UInt8 = 0
         for position in content.indices { bits |= content[position] }
         guard bits >= 0x80 else { return }
@@ -72,7 +73,7 @@ struct TableCheck {
         let width = list.trailer.referenceWidth
         let end = collection.start + collection.size
         let offsets = stride(from: collection.start, to: end, by: width)
-        // The largest first, which is quicker than to decide on each.
+        // Finding the largest one first is faster than checking each.
         var largest: UInt64 = 0
         for offset in offsets {
             largest = max(largest, list.bytes.unsigned(at: offset, width: width))
@@ -87,14 +88,13 @@ struct TableCheck {
     }
 }
 
-/// The check that the keys of dictionaries are strings, all different.
+/// Checks that the keys of dictionaries are strings, and that no key is there twice.
 ///
-/// Keys differ nearly always in their length or their last character, which is seen at once. Of
-/// those that do not, each is hashed once, however many dictionaries share it, and only keys of the
-/// same hash are read against each other. The hash has a new seed in each process, so nobody can
-/// make keys that collide.
+/// Most keys differ in their length or last character, which is quick to see. Each of the other
+/// keys is hashed once, even if many dictionaries share it. Only keys with the same hash are
+/// compared in full. The hash has a new seed in each process, so nobody can make keys that collide.
 struct KeyCheck {
-    /// Up to this number, all keys are compared with each other, which needs no sorting.
+    /// Up to this number, every key is compared with every other one, which needs no sorting.
     private static let pairwiseLimit = 16
 
     private struct Key {
@@ -103,11 +103,15 @@ struct KeyCheck {
         let lastCodeUnit: UInt16
     }
 
-    /// The hash of each object whose hash was asked for, else 0; empty before the first one.
+    /// The hash of each object, or 0 if it was not needed yet.
+    ///
+    /// Empty before the first one.
     private var hashes: [Int] = []
-    /// The keys of two dictionaries that were found right: those of one class share them.
+    /// The keys of two dictionaries that passed the check: objects of one class share their keys.
     private var recent: (PropertyList.References?, PropertyList.References?)
-    /// The keys of the dictionary at hand; kept to be filled again.
+    /// The keys of the current dictionary.
+    ///
+    /// A member, so its memory is reused.
     private var keys: [Key] = []
 
     init() {
@@ -176,7 +180,9 @@ struct KeyCheck {
 }
 
 extension PropertyList {
-    /// A hash of a string's characters: that of an ASCII string is the same in either encoding.
+    /// A hash of a string's characters.
+    ///
+    /// An ASCII string has the same hash in either encoding.
     fileprivate func contentHash(of range: StringRange) -> Int {
         var hasher = Hasher()
         if range.isUTF16 {
@@ -189,7 +195,7 @@ extension PropertyList {
                 }
             }
         } else {
-            // All bytes go in at once; the pointer stays in the closure and within the string.
+            // One call hashes all bytes. The pointer stays in the closure and within the string.
             bytes.withUnsafeBytes { bytes in
                 let content = bytes[range.start..<range.start + range.count]
                 hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: content))
@@ -199,28 +205,28 @@ extension PropertyList {
     }
 }
 
-/// The check that no collection contains itself or is nested too deep, and that the keys of each
-/// dictionary are strings, all different (invariants 4 and 5 of ``PropertyList``).
+/// Checks that no collection contains itself or is nested too deep, and that the keys of each
+/// dictionary are distinct strings (invariants 4 and 5 of ``PropertyList``).
 ///
-/// Each collection is entered once, however many refer to it, so a short list whose collections
+/// Each collection is entered once, even if many refer to it, so a short list whose collections
 /// share each other costs little. The stack is an array.
 struct ContainmentCheck {
-    /// What is known of an object: nothing yet, that it is on the stack, or its height.
+    /// What is known of an object: nothing yet, or that it is on the stack, or its height.
     struct Mark: Equatable {
-        /// How many levels of collections the object is, if it is known.
+        /// How many levels of collections the object has, if that is known.
         let height: UInt32
 
-        /// What is not a collection.
+        /// An object that is not a collection.
         static let scalar = Mark(height: 0)
-        /// A collection that was not entered.
+        /// A collection that was not entered yet.
         ///
-        /// No list has so many objects that its height could be this value or `open`.
+        /// No list has enough objects for a height to reach this value or `open`.
         static let unvisited = Mark(height: .max - 1)
-        /// A collection that holds the one at hand.
+        /// A collection that contains the current one.
         static let open = Mark(height: .max)
     }
 
-    /// The depth for which memory is reserved; hardly any list is deeper.
+    /// The depth for which memory is reserved; few lists are deeper.
     private static let usualDepth = 8
 
     private struct Frame {
@@ -234,11 +240,11 @@ struct ContainmentCheck {
     private let list: PropertyList
     private let depthLimit: Int
     private var marks: [Mark]
-    /// The collections that hold the one at hand, the outermost first.
+    /// The collections that contain the current one, the outermost first.
     private var stack: [Frame] = []
     private var keys = KeyCheck()
 
-    /// Makes the check that comes after that of the table, which found what is a collection.
+    /// Makes the check that follows the check of the table, which has found the collections.
     init(after table: consuming TableCheck, depthLimit: Int) {
         list = table.list
         marks = table.marks
@@ -271,7 +277,7 @@ struct ContainmentCheck {
         }
     }
 
-    /// Begins with a collection, which is the next level below the stack.
+    /// Enters a collection, which is one level below the top of the stack.
     private mutating func enter(_ index: ObjectIndex) throws(PropertyListError) -> Frame {
         let layout = list.layout(of: index)
         var children = PropertyList.References(start: layout.start, count: layout.count)
@@ -286,7 +292,7 @@ struct ContainmentCheck {
         return Frame(index: index, children: children)
     }
 
-    /// Ends with a collection whose children are done: its height.
+    /// Leaves a collection whose children are done, and returns its height.
     private mutating func close(_ frame: Frame) throws(PropertyListError) -> UInt32 {
         let height = frame.height + 1
         guard height <= depthLimit else {

@@ -1,10 +1,6 @@
-/// The last 32 bytes of a binary property list: where everything is.
+/// The trailer of a binary property list: its last 32 bytes, which say where everything is.
 ///
 /// The layout is that of `CFBinaryPlistTrailer` in
-///
-///
-///
-///
 /// [ForFoundationOnly.h](https://github.com/apple-oss-distributions/CF/blob/main/ForFoundationOnly.h):
 /// six unused bytes, the two widths, then three big-endian 64-bit numbers.
 struct Trailer: Sendable {
@@ -12,16 +8,16 @@ struct Trailer: Sendable {
     static let header: [UInt8] = Array("bplist00".utf8)
     static let size = 32
 
-    /// How wide an entry of the offset table is, in bytes.
+    /// The width of an entry of the offset table, in bytes.
     let offsetWidth: Int
-    /// How wide a reference of a collection is, in bytes.
+    /// The width of a reference in a collection, in bytes.
     let referenceWidth: Int
     let objectCount: Int
     let root: ObjectIndex
     /// Where the offset table begins, which is where the objects end.
     let offsetTable: Int
 
-    /// Reads the trailer and checks that all it says fits the bytes and the limits.
+    /// Reads the trailer and checks that it fits the bytes and the limits.
     init(of bytes: [UInt8], limits: PropertyList.Limits) throws(PropertyListError) {
         try Self.checkHeader(of: bytes, limits: limits)
         let start = bytes.count - Self.size
@@ -79,13 +75,13 @@ struct Trailer: Sendable {
         if let difference = zip(bytes, header).enumerated().first(where: { $1.0 != $1.1 }) {
             throw isXML(bytes) ? .xml : .badHeader(at: difference.offset)
         }
-        // The smallest: the header, an object of one byte, its offset, the trailer.
+        // The smallest list: the header, an object of one byte, its offset, the trailer.
         guard bytes.count >= header.count + 2 + size else {
             throw .truncated(byteCount: bytes.count)
         }
     }
 
-    /// Whether the bytes begin, after a byte order mark and white space, as XML does.
+    /// Whether the bytes begin like XML, after an optional byte order mark and white space.
     private static func isXML(_ bytes: [UInt8]) -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
@@ -93,21 +89,21 @@ struct Trailer: Sendable {
         return ["<?xml", "<!DOCTYPE", "<plist"].contains { start.starts(with: $0.utf8) }
     }
 
-    /// Whether numbers below `count` and `count` itself fit `width` bytes, as CoreFoundation asks.
+    /// Whether `width` bytes can hold all numbers up to `count`, as CoreFoundation requires.
     private static func fits(_ count: UInt64, width: UInt8) -> Bool {
         width == 8 || count < 1 << (8 * UInt64(width))
     }
 }
 
 extension [UInt8] {
-    /// The big-endian number of `width` bytes, at most 8, at an offset that was checked before.
+    /// The big-endian number of `width` bytes (at most 8) at an offset that was already checked.
     func unsigned(at offset: Int, width: Int) -> UInt64 {
-        // Nearly all numbers are this narrow.
+        // Nearly all numbers take one byte.
         width == 1 ? UInt64(self[offset]) : wideUnsigned(at: offset, width: width)
     }
 
     private func wideUnsigned(at offset: Int, width: Int) -> UInt64 {
-        // Loads from a span are checked, like all others.
+        // Loads from a span are bounds-checked, like all others.
         let bytes = span.bytes
         switch width {
         case 2:
@@ -131,12 +127,12 @@ extension RawSpan {
     fileprivate func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
         _: Integer.Type, at offset: Int
     ) -> Integer {
-        // It is unsafe for types with invalid bit patterns alone; integers have none.
+        // The load is only unsafe for types with invalid bit patterns; integers have none.
         Integer(bigEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Integer.self))
     }
 }
 
-/// What the first bytes of an object say: its type, and where its content is.
+/// What the first bytes of an object say: its type, and the position and size of its content.
 struct Layout {
     enum Kind {
         case no, yes
@@ -165,12 +161,16 @@ struct Layout {
     let size: Int
 }
 
-/// The objects of a binary property list, as CoreFoundation's
+/// The objects of a binary property list.
+///
+/// CoreFoundation's
 /// [CFBinaryPList.c](https://github.com/apple-oss-distributions/CF/blob/main/CFBinaryPList.c)
-/// describes them: a byte with the type in its upper half and a size in its lower, then the
+/// describes them: a byte with the type in its upper half and a size in its lower half, then the
 /// content.
 extension PropertyList {
-    /// What the object at an offset before the offset table is; its content is not looked at.
+    /// Reads what the object at an offset is, but not its content.
+    ///
+    /// The offset is before the offset table.
     func layout(at offset: Int) throws(PropertyListError) -> Layout {
         let marker = bytes[offset]
         let size = Int(marker & 0x0F)
@@ -198,7 +198,7 @@ extension PropertyList {
         }
     }
 
-    /// The layout of what has the size in its marker.
+    /// The layout of an object that has its size in the marker.
     private func layout(
         of kind: Layout.Kind, at offset: Int, size: Int
     ) throws(PropertyListError) -> Layout {
@@ -206,7 +206,7 @@ extension PropertyList {
         return Layout(kind: kind, start: offset + 1, count: size, size: size)
     }
 
-    /// The layout of what carries a count, in its marker or after it.
+    /// The layout of an object that has a count, in its marker or after it.
     private func layout(
         of kind: Layout.Kind, at offset: Int, unitWidth: Int
     ) throws(PropertyListError) -> Layout {
@@ -217,7 +217,9 @@ extension PropertyList {
         return Layout(kind: kind, start: start, count: count, size: size)
     }
 
-    /// The count that does not fit the marker and follows it as an integer, and where that ends.
+    /// Reads a count that does not fit the marker and follows it as an integer.
+    ///
+    /// Also returns its end.
     private func separateCount(
         ofObjectAt offset: Int
     ) throws(PropertyListError) -> (start: Int, count: Int) {
@@ -270,7 +272,9 @@ extension PropertyList {
         References(start: dictionary.start + dictionary.size / 2, count: dictionary.count)
     }
 
-    /// An integer: one, two and four bytes are unsigned, eight and sixteen signed.
+    /// Reads an integer.
+    ///
+    /// One, two and four bytes are unsigned; eight and sixteen are signed.
     private func integer(at offset: Int, width: Int) -> Int128 {
         guard width < 16 else {
             let high = Int64(bitPattern: bytes.unsigned(at: offset, width: 8))

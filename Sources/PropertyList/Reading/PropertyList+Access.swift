@@ -6,7 +6,8 @@ extension PropertyList {
 
     /// The object at an index.
     ///
-    /// A reference of a keyed archive is resolved to the object that it refers to in `objects`.
+    /// If it is a reference of a keyed archive, the result is the object in `objects` that it
+    /// names.
     ///
     /// - Precondition: The reference is in range. Readers of archives check that first.
     package func resolve(
@@ -19,10 +20,9 @@ extension PropertyList {
         return (object, uid, value(of: self.layout(of: object)))
     }
 
-    /// What an object of this property list is, and where its content is.
+    /// Reads what an object is, and where its content is.
     ///
-    /// Every object was looked at once when the property list was read, so nothing is checked
-    /// again.
+    /// All objects were checked when the property list was read, so nothing is checked here.
     @inline(__always)
     func layout(of index: ObjectIndex) -> Layout {
         let offset = byteOffset(of: index)
@@ -69,12 +69,12 @@ extension PropertyList {
             kind: kind, start: offset + 2 + width, count: separate, size: separate * unitWidth)
     }
 
-    /// Where an object begins in the bytes.
+    /// Where the object begins in the bytes.
     public func byteOffset(of index: ObjectIndex) -> Int {
         Int(bytes.unsigned(at: offsetEntry(of: index), width: trailer.offsetWidth))
     }
 
-    /// Where the offset table says where an object begins.
+    /// Where the entry of an object in the offset table begins.
     func offsetEntry(of index: ObjectIndex) -> Int {
         trailer.offsetTable + index.position * trailer.offsetWidth
     }
@@ -97,7 +97,7 @@ extension PropertyList {
         (0..<min(references.count, limit)).map { element($0, of: references) }
     }
 
-    /// The bytes of a data value, a slice of those that were read.
+    /// The bytes of a data value, as a slice of the bytes of the property list.
     public func data(of range: DataRange) -> ArraySlice<UInt8> {
         bytes[range.start..<range.start + range.count]
     }
@@ -123,12 +123,12 @@ extension PropertyList {
         return String(decoding: bytes[range.start..<range.start + range.count], as: UTF8.self)
     }
 
-    /// The text of the object if it is a string, else nil.
+    /// The text of an object if it is a string, otherwise nil.
     public func text(at index: ObjectIndex) -> Text? {
         string(at: index).map(text(of:))
     }
 
-    /// Where the code units of the object are, if it is a string, else nil.
+    /// Where the code units of an object are if it is a string, otherwise nil.
     public func string(at index: ObjectIndex) -> StringRange? {
         let layout = layout(of: index)
         guard layout.kind == .ascii || layout.kind == .utf16 else { return nil }
@@ -136,7 +136,9 @@ extension PropertyList {
             start: layout.start, count: layout.count, isUTF16: layout.kind == .utf16)
     }
 
-    /// The value of a dictionary's key, if it has that; nothing is allocated.
+    /// The value for a key of a dictionary, or nil.
+    ///
+    /// Allocates nothing.
     public func value(
         ofKey name: StaticString, keys: References, values: References
     ) -> ObjectIndex? {
@@ -150,7 +152,7 @@ extension PropertyList {
 }
 
 extension PropertyList {
-    /// The position of an object in the references of a collection, if it is one of them.
+    /// The position of an object in a collection, or nil if it is not an element.
     package func position(of index: ObjectIndex, in references: References) -> Int? {
         let width = trailer.referenceWidth
         for position in 0..<references.count
@@ -166,10 +168,12 @@ extension PropertyList {
 // MARK: Strings in place
 
 extension PropertyList {
-    /// Whether a string is these ASCII characters; nothing is allocated.
+    /// Whether a string consists of these ASCII characters.
+    ///
+    /// Allocates nothing.
     public func isEqual(_ range: StringRange, to name: StaticString) -> Bool {
         guard range.count == name.utf8CodeUnitCount else { return false }
-        // The literal's characters are constant and live as long as the program.
+        // The literal is constant and lives as long as the program.
         let characters = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         guard range.isUTF16 else {
             let bytes = bytes.span
@@ -184,7 +188,9 @@ extension PropertyList {
         return true
     }
 
-    /// Whether a string and one of `other` have the same code units; nothing is allocated.
+    /// Whether a string has the same code units as one of `other`.
+    ///
+    /// Allocates nothing.
     package func isEqual(
         _ range: StringRange, to otherRange: StringRange, in other: PropertyList
     ) -> Bool {
@@ -196,20 +202,24 @@ extension PropertyList {
         return true
     }
 
-    /// Whether a string has these UTF-16 code units; nothing is allocated.
+    /// Whether a string has these UTF-16 code units.
+    ///
+    /// Allocates nothing.
     package func isEqual(_ range: StringRange, to codeUnits: [UInt16]) -> Bool {
         guard range.count == codeUnits.count else { return false }
         return codeUnits.indices.allSatisfy { codeUnit($0, of: range) == codeUnits[$0] }
     }
 
-    /// Whether the object is a string of the same code units as `name`; nothing is allocated.
+    /// Whether an object is a string with the same code units as `name`.
+    ///
+    /// Allocates nothing.
     package func isString(at index: ObjectIndex, _ name: String) -> Bool {
         guard let range = string(at: index) else { return false }
         guard !range.isUTF16 else {
             return range.count == name.utf16.count
                 && zip(0..<range.count, name.utf16).allSatisfy { codeUnit($0, of: range) == $1 }
         }
-        // What is ASCII has as many bytes as code units; all else differs in a byte or the count.
+        // ASCII text has as many bytes as code units. Any other differs in a byte or in the count.
         let (name, bytes) = (name.utf8, bytes.span)
         guard range.count == name.count else { return false }
         var offset = range.start

@@ -1,18 +1,17 @@
-/// A binary property list, read in place: the table of its objects over its bytes.
+/// A binary property list that is read in place: its bytes, and the table of its objects in them.
 ///
 /// Invariants, which `init` establishes and everything else relies on:
 ///
-/// 1. Every object of the table, referred to or not, lies between the header and the offset table,
-///    and is of a known type.
+/// 1. Every object of the table, even one that nothing refers to, has a known type and lies between
+///    the header and the offset table.
 /// 2. Every reference is below the number of objects.
-/// 3. All objects together are no larger than the bytes that hold them. So what is linear in the
-///    objects' sizes is linear in the file, however its offsets overlap.
-/// 4. No collection that the root reaches contains itself, and none is nested deeper than the
+/// 3. All objects together are no larger than the bytes that hold them. So work that is linear in
+///    the size of the objects is linear in the size of the file, even if its offsets overlap.
+/// 4. No collection that can be reached from the root contains itself or is nested deeper than the
 ///    limit.
-/// 5. The keys of a dictionary are strings, all different.
+/// 5. The keys of each dictionary are distinct strings.
 ///
-/// Reading allocates nothing for an object and does not recurse, so foreign bytes cannot exhaust
-/// the stack.
+/// Reading allocates nothing for an object and does not recurse, so no file can exhaust the stack.
 ///
 /// ```swift
 /// let list = try PropertyList(bytes)
@@ -44,17 +43,17 @@ public struct PropertyList: Sendable {
         try containment.run()
     }
 
-    /// Makes the list that ``PropertyListWriter`` wrote, which has the invariants.
+    /// Makes the list that ``PropertyListWriter`` wrote, which ensures the invariants.
     init(written bytes: [UInt8], trailer: Trailer, largestUID: UInt64?) {
         self.bytes = bytes
         self.trailer = trailer
         self.largestUID = largestUID
     }
 
-    /// The object that the property list is.
+    /// The root object, which is the value of the whole list.
     public var root: ObjectIndex { trailer.root }
 
-    /// How many objects the table has, those that nothing refers to among them.
+    /// How many objects the table has, including those that nothing refers to.
     public var objectCount: Int { trailer.objectCount }
 
     /// The objects of the table in its order.
@@ -72,7 +71,7 @@ public struct ObjectIndex: Hashable, Sendable {
 }
 
 extension PropertyList {
-    /// The object of this number; it is one below ``objectCount``.
+    /// The object with this number, which must be below ``objectCount``.
     package func index(at position: Int) -> ObjectIndex {
         precondition((0..<objectCount).contains(position), "There is no such object.")
         return ObjectIndex(number: UInt32(position))
@@ -82,8 +81,8 @@ extension PropertyList {
 extension PropertyList {
     /// One value of a property list.
     ///
-    /// Strings, data and collections are ranges of its bytes; nothing is copied before `text(of:)`
-    /// or `elements(of:)` asks for it.
+    /// Strings, data and collections are ranges of the list's bytes. Nothing is copied until
+    /// `text(of:)` or `elements(of:)` is called.
     public enum Value: Hashable, Sendable {
         /// A boolean.
         case boolean(Bool)
@@ -103,11 +102,11 @@ extension PropertyList {
         case uid(UInt64)
         /// An array.
         case array(References)
-        /// A set whose elements have an order.
+        /// An ordered set.
         case orderedSet(References)
         /// A set.
         case set(References)
-        /// A dictionary, in the order of the file. Its keys are strings, all different.
+        /// A dictionary, in the order of the file. Its keys are distinct strings.
         case dictionary(keys: References, values: References)
     }
 
@@ -123,11 +122,13 @@ extension PropertyList {
         let start: Int
         /// How many UTF-16 code units the string has.
         public let count: Int
-        /// Whether each takes two bytes; else all are ASCII and take one.
+        /// Whether each code unit takes two bytes.
+        ///
+        /// Otherwise all are ASCII and take one byte.
         let isUTF16: Bool
     }
 
-    /// Where the references of a collection to its elements are.
+    /// Where the references to the elements of a collection are.
     public struct References: Hashable, Sendable {
         let start: Int
         /// How many elements there are.
@@ -136,16 +137,16 @@ extension PropertyList {
 }
 
 extension PropertyList {
-    /// How large a property list may be that is read.
+    /// The limits for a property list that is read.
     public struct Limits: Hashable, Sendable {
         /// The most bytes.
         public var byteCount: Int
-        /// The most objects: values, and the keys among them.
+        /// The most objects, including the keys.
         public var objectCount: Int
         /// The most levels of collections in collections.
         public var depth: Int
 
-        /// Makes limits of your own.
+        /// Makes custom limits.
         public init(byteCount: Int, objectCount: Int, depth: Int) {
             self.byteCount = byteCount
             self.objectCount = objectCount

@@ -2,26 +2,26 @@
 public struct PropertyListError: Error, Hashable {
     /// The kind of the error, for programs.
     public struct Code: Hashable, Sendable {
-        /// The code's name, for messages and tests.
+        /// The name, for messages and tests.
         public let name: String
 
         /// The input is empty.
         public static let empty = Code(name: "empty")
         /// The bytes are a property list in XML and not a binary one.
         public static let xml = Code(name: "xml")
-        /// The bytes do not begin as a binary property list does.
+        /// The bytes do not begin like a binary property list.
         public static let badHeader = Code(name: "badHeader")
         /// The bytes end too early.
         public static let truncated = Code(name: "truncated")
-        /// The last 32 bytes, which say where everything is, contradict the rest.
+        /// The trailer, which says where everything is, contradicts the rest.
         public static let badTrailer = Code(name: "badTrailer")
-        /// An object lies outside of the bytes, or is of no known type.
+        /// An object lies outside the bytes, or its type is unknown.
         public static let badObject = Code(name: "badObject")
         /// An object refers to one that does not exist.
         public static let badReference = Code(name: "badReference")
         /// A collection contains itself.
         public static let cycle = Code(name: "cycle")
-        /// A dictionary has a key twice, or one that is not a string.
+        /// A key of a dictionary is not a string, or is there twice.
         public static let badKey = Code(name: "badKey")
         /// The property list is larger or deeper than the limits allow.
         public static let limitExceeded = Code(name: "limitExceeded")
@@ -29,7 +29,7 @@ public struct PropertyListError: Error, Hashable {
 
     /// The kind of the error.
     public let code: Code
-    /// Where in the bytes it was found, counted from 0.
+    /// The offset of the fault, from 0.
     public let byteOffset: Int
     /// A sentence that says what is wrong; it never contains a stored value.
     public let message: String
@@ -42,7 +42,7 @@ public struct PropertyListError: Error, Hashable {
 }
 
 extension PropertyListError: CustomStringConvertible {
-    /// The message and the place.
+    /// The message and the offset.
     public var description: String { "\(message) (byte \(byteOffset))" }
 }
 
@@ -78,7 +78,7 @@ extension PropertyListError {
     static func unknownType(_ marker: UInt8, at offset: Int) -> PropertyListError {
         PropertyListError(
             .badObject, at: offset,
-            "No object of a property list begins with byte 0x\(String(marker, radix: 16)).")
+            "No type of object begins with byte 0x\(String(marker, radix: 16)).")
     }
 
     static func cutShort(at offset: Int) -> PropertyListError {

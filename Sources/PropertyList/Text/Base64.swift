@@ -5,7 +5,7 @@ package enum Base64 {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    /// Appends the spelling of `bytes` to `output`.
+    /// Appends `bytes` in base64 to `output`.
     package static func encode(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
         var rest = bytes
         while !rest.isEmpty {
@@ -21,8 +21,10 @@ package enum Base64 {
         }
     }
 
-    /// The bytes that `string` spells, or nil if it is not base64: another character, a wrong
-    /// length, or bits left over that are not zero.
+    /// The bytes that `string` encodes.
+    ///
+    /// Nil if it is not base64: it has another character or a wrong length, or the unused bits are
+    /// not zero.
     package static func decode(_ string: String) -> [UInt8]? {
         let digits = Array(string.utf8)
         guard digits.count % 4 == 0 else { return nil }

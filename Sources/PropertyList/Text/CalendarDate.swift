@@ -1,6 +1,6 @@
 /// A date of a property list as people write it: a second of the Gregorian calendar, in UTC.
 ///
-/// The calendar holds for all years, before its introduction too; the year before 1 is 0.
+/// The calendar is used for all years, also before its introduction. The year before 1 is 0.
 package struct CalendarDate: Hashable, Sendable {
     /// The year, negative before the year 0.
     package let year: Int
@@ -15,27 +15,28 @@ package struct CalendarDate: Hashable, Sendable {
     package static let referenceSince1970 = 978_307_200
 
     private static let secondsPerDay = 86_400
-    /// The first of January 2001, in days since the first of March of the year 0.
+    /// 2001-01-01, in days since March 1 of the year 0.
     private static let referenceDay = 730_791
-    /// How many days 400 years have; after them the calendar repeats.
+    /// The number of days in 400 years, after which the calendar repeats.
     private static let daysPerEra = 146_097
     private static let secondsLimit = 2_840_000_000_000_000
 
-    /// The second that contains a moment, which is given in seconds after 2001-01-01 00:00:00 UTC;
-    /// nil if it is not a number, or farther away than 90 million years, as no double keeps
-    /// seconds.
+    /// The second that contains a moment.
+    ///
+    /// Nil if the number is not finite, or is more than 90 million years away, where a double
+    /// cannot represent seconds.
     package init?(secondsSince2001 seconds: Double) {
         let whole = seconds.rounded(.down)
         guard let total = Int(exactly: whole), total.magnitude < Self.secondsLimit else {
             return nil
         }
         let (dayNumber, secondOfDay) = total.floored(dividingBy: Self.secondsPerDay)
-        // Years begin in March here, so the leap day is their last day.
+        // The year begins in March here, so a leap day is its last day.
         let (era, dayOfEra) = (dayNumber + Self.referenceDay).floored(dividingBy: Self.daysPerEra)
         let leapDays = dayOfEra / 1_460 - dayOfEra / 36_524 + dayOfEra / (Self.daysPerEra - 1)
         let yearOfEra = (dayOfEra - leapDays) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        // From March on, five months have 153 days again and again.
+        // From March on, every five months have 153 days.
         let monthFromMarch = (5 * dayOfYear + 2) / 153
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
@@ -45,8 +46,8 @@ package struct CalendarDate: Hashable, Sendable {
         second = secondOfDay % 60
     }
 
-    /// Takes a date apart that is written as `2024-02-29T12:00:00Z`; nil if it is written
-    /// otherwise, or if there is no such date.
+    /// Reads a date in the form `2024-02-29T12:00:00Z`; nil if it has another form or does not
+    /// exist.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -64,7 +65,7 @@ package struct CalendarDate: Hashable, Sendable {
         self.year = isNegative ? -year : year
         (self.month, self.day) = (month, day)
         (self.hour, self.minute, self.second) = (hour, minute, second)
-        // The day is one of that month if the calendar gives it back.
+        // The day exists in that month if the conversion back gives the same date.
         guard let same = CalendarDate(secondsSince2001: secondsSince2001), same == self else {
             return nil
         }
@@ -98,7 +99,7 @@ extension CalendarDate: CustomStringConvertible {
 }
 
 extension Int {
-    /// The quotient rounded down, and what remains, which is not negative.
+    /// The quotient rounded down, and the remainder, which is not negative.
     fileprivate func floored(dividingBy divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -106,7 +107,7 @@ extension Int {
 }
 
 extension ArraySlice<UInt8> {
-    /// Takes a number of two digits after a character.
+    /// Reads a number of two digits after a character.
     fileprivate mutating func number(after character: Unicode.Scalar) -> Int? {
         guard let first, Unicode.Scalar(first) == character else { return nil }
         removeFirst()

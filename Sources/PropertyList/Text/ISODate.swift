@@ -1,22 +1,21 @@
-/// Moments as ISO 8601 spells them, such as `2024-02-29T12:00:01.5Z`, without a loss of digits.
+/// Moments in ISO 8601, such as `2024-02-29T12:00:01.5Z`, without loss of digits.
 ///
-/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as in property lists. Its
-/// fraction is never computed as a double, which could round it. The decimal digits are taken as
-/// they are.
+/// A moment is a number of seconds since 2001-01-01 00:00:00 UTC, as in property lists. The
+/// fraction is never computed as a double, which could round it; its decimal digits are copied.
 package enum ISODate {
-    /// The years that four digits can spell.
+    /// The years that can be written in four digits.
     private static let years = 1...9_999
     /// How many digits the fraction of the smallest double has.
     private static let mostDigits = 324
     /// The length of a date and a time without fraction and zone.
     private static let clockLength = 19
-    /// The length of the longest spelling: a fraction with its point, and an offset with a colon.
+    /// The length of the longest text: a fraction with its point, and an offset with a colon.
     private static let longest = clockLength + 1 + mostDigits + 6
 
-    /// The shortest spelling in UTC that reads back as the same double.
+    /// The shortest text in UTC that reads back as the same double.
     ///
-    /// - Returns: Nil for a moment that has no such spelling: a year outside 1 to 9999, negative
-    ///   zero, an infinity, or a value that is not a number.
+    /// - Returns: Nil if the moment cannot be written: a year outside 1 to 9999, negative zero, an
+    ///   infinity, or a value that is not a number.
     package static func text(secondsSince2001 seconds: Double) -> String? {
         guard let date = CalendarDate(secondsSince2001: seconds), years.contains(date.year),
             seconds != 0 || seconds.sign == .plus
@@ -44,7 +43,7 @@ package enum ISODate {
         if whole < 0 {
             sign = "-"
             whole = -whole
-            // Before 2001 the decimal number has the rest of the second as its fraction.
+            // For dates before 2001, the digits become those of the rest of the second.
             if complement(&digits) { whole -= 1 }
         }
         return Double("\(sign)\(whole).\(String(decoding: digits, as: UTF8.self))0")
@@ -54,8 +53,7 @@ package enum ISODate {
 // MARK: Fractions
 
 extension ISODate {
-    /// The shortest decimal digits of the fraction of a double that is not negative; none if it is
-    /// whole.
+    /// The shortest decimal digits of the fraction of a non-negative double; none if it is whole.
     private static func fraction(of magnitude: Double) -> [UInt8] {
         let parts = magnitude.description.split(separator: "e")
         let digits = parts[0].split(separator: ".")
@@ -66,7 +64,9 @@ extension ISODate {
         return zeros + digits.joined().utf8
     }
 
-    /// Makes a fraction the one that makes up a whole with it; false if it is zero, and stays so.
+    /// Replaces a fraction by 1 minus the fraction.
+    ///
+    /// Zero is not changed, and the result is false.
     @discardableResult
     private static func complement(_ digits: inout [UInt8]) -> Bool {
         let (zero, nine) = (UInt8(ascii: "0"), UInt8(ascii: "9"))
@@ -76,7 +76,7 @@ extension ISODate {
         return true
     }
 
-    /// Takes the digits after a point or a comma; nil if there are none, or too many.
+    /// Reads the digits after a point or a comma; nil if there are none, or too many.
     private static func takeFraction(from rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         guard rest.first == UInt8(ascii: ".") || rest.first == UInt8(ascii: ",") else { return [] }
         rest.removeFirst()

@@ -14,7 +14,7 @@
 public struct Text: Sendable {
     private enum Storage {
         case wellFormed(String)
-        /// Holds one unpaired surrogate or more, so never equals a well-formed text.
+        /// Has at least one unpaired surrogate, so it never equals a well-formed text.
         case illFormed([UInt16])
     }
 
@@ -91,7 +91,8 @@ extension Text: Hashable {
     public static func == (left: Text, right: Text) -> Bool {
         switch (left.storage, right.storage) {
         case (.wellFormed(let left), .wellFormed(let right)):
-            // Strings that are not even equivalent, which is quick to see, have other code units.
+            // It is quick to see that strings are not even equivalent; then their code units
+            // differ.
             left == right && left.utf8.elementsEqual(right.utf8)
         case (.illFormed(let left), .illFormed(let right)):
             left == right
@@ -104,8 +105,8 @@ extension Text: Hashable {
     public func hash(into hasher: inout Hasher) {
         switch storage {
         case .wellFormed(let string):
-            // Not the string itself: equivalent strings hash alike, and there can be very many.
-            // All bytes go in at once; the pointer does not leave the closure.
+            // Not the string itself, because equivalent strings have equal hashes, and there can be
+            // very many of them. One call hashes all bytes. The pointer does not leave the closure.
             let isHashed: Void? = string.utf8.withContiguousStorageIfAvailable { bytes in
                 hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
             }
@@ -131,7 +132,7 @@ extension Text: Comparable {
         return left.codePoints.lexicographicallyPrecedes(right.codePoints)
     }
 
-    /// The code points of the text, unpaired surrogates among them.
+    /// The code points of the text, including unpaired surrogates.
     private var codePoints: [UInt32] {
         var points: [UInt32] = []
         for unit in codeUnits {

@@ -1,10 +1,12 @@
-/// The bytes of a property list, whose number is known from the start.
+/// The bytes of a property list.
+///
+/// Their number is known before the first one is written.
 struct Output {
     private var bytes: [UInt8]
     private let offsetWidth: Int
-    /// Where the next byte of an object comes.
+    /// The position for the next byte of an object.
     private var end = 0
-    /// Where the next entry of the offset table comes.
+    /// The position for the next entry of the offset table.
     private var tableEnd: Int
 
     init(size: Int, table: Int, offsetWidth: Int) {
@@ -14,7 +16,7 @@ struct Output {
         append(Trailer.header, Trailer.header.indices)
     }
 
-    /// Notes where an object begins.
+    /// Writes where an object begins into the offset table.
     mutating func beginObject() {
         write(UInt64(end), width: offsetWidth, at: tableEnd)
         tableEnd += offsetWidth
@@ -28,7 +30,7 @@ struct Output {
         for offset in 0..<range.count { bytes[start + offset] = content[range.lowerBound + offset] }
     }
 
-    /// Appends the marker of a collection, and the count in it or after it.
+    /// Appends the marker of a collection, with the count in it or after it.
     mutating func append(type: UInt8, count: Int) {
         append(UInt32(type << 4 | UInt8(min(count, 15))), width: 1)
         guard count >= 15 else { return }
@@ -55,7 +57,7 @@ struct Output {
 
     /// Writes the trailer after the offset table, which is complete.
     consuming func finish(_ trailer: Trailer) -> [UInt8] {
-        precondition(end == trailer.offsetTable, "The objects have another size than was said.")
+        precondition(end == trailer.offsetTable, "The objects do not have the announced size.")
         bytes[tableEnd + 6] = UInt8(trailer.offsetWidth)
         bytes[tableEnd + 7] = UInt8(trailer.referenceWidth)
         write(UInt64(trailer.objectCount), width: 8, at: tableEnd + 8)

@@ -1,7 +1,7 @@
-/// Builds a binary property list, object by object: elements first, then what holds them.
+/// Builds a binary property list, object by object: elements first, then the collections with them.
 ///
-/// The bytes follow from the calls alone. Scalars are written once however often they are added,
-/// every number takes the fewest bytes, and the root comes first.
+/// The same calls always give the same bytes. Equal scalars are written once, every number takes
+/// the fewest bytes, and the root comes first.
 ///
 /// ```swift
 /// var writer = PropertyListWriter()
@@ -10,7 +10,9 @@
 /// let bytes = writer.finish(root: list)
 /// ```
 public struct PropertyListWriter {
-    /// An object, its content a range of `content` or of `references`.
+    /// An object.
+    ///
+    /// Its content is a range of `content` or of `references`.
     private struct Entry {
         /// What an object is; of collections, the type in its marker.
         enum Kind: UInt8 {
@@ -25,22 +27,23 @@ public struct PropertyListWriter {
         let count: Int
     }
 
-    /// A place of the hash table.
+    /// A slot of the hash table.
     private struct Slot {
         var hash: UInt32 = 0
-        /// The number of the scalar, and 1 more; 0 if there is none.
+        /// The number of the scalar plus 1; 0 if the slot is free.
         var number: UInt32 = 0
     }
 
     private var entries: [Entry] = []
-    /// The scalars, spelled as they will be written.
+    /// The scalars in the form in which they will be written.
     var content: [UInt8] = []
     private var references: [ObjectIndex] = []
-    /// The scalars by their spelling: a hash table with a power of two of slots, at most half full.
+    /// Finds the scalars by their bytes: a hash table with a power of two of slots, at most half
+    /// full.
     private var slots = [Slot](repeating: Slot(), count: 64)
     private var scalarCount = 0
     private var largestUID: UInt64?
-    /// How many bytes the markers and counts of the collections take.
+    /// The total size of the markers and counts of the collections, in bytes.
     private var markerSize = 0
 
     /// Makes a writer that has no object yet.
@@ -75,8 +78,9 @@ public struct PropertyListWriter {
         add(elements[...], kind: .orderedSet)
     }
 
-    /// Adds a dictionary of objects that were added before: as many values as keys, in this order;
-    /// the keys are strings, all different.
+    /// Adds a dictionary of objects that were added before.
+    ///
+    /// There are as many values as keys, in the same order. The keys are distinct strings.
     public mutating func add(keys: [ObjectIndex], values: [ObjectIndex]) -> ObjectIndex {
         precondition(keys.count == values.count, "A dictionary has as many values as keys.")
         let start = references.count
@@ -109,7 +113,7 @@ public struct PropertyListWriter {
 
     /// Appends references.
     ///
-    /// An object can only hold earlier ones, so none holds itself.
+    /// An object can only contain earlier objects, so no object contains itself.
     private mutating func append(_ elements: ArraySlice<ObjectIndex>) {
         for element in elements {
             precondition(element.position < entries.count, "The element is of another writer.")
@@ -127,18 +131,18 @@ public struct PropertyListWriter {
 // MARK: The end
 
 extension PropertyListWriter {
-    /// The bytes of the property list whose root is `root`.
+    /// Finishes the list, and returns its bytes.
     public func finish(root: ObjectIndex) -> [UInt8] {
         finishList(root: root).bytes
     }
 
-    /// The property list whose root is `root`, as reading its bytes would give it.
+    /// Finishes the list, and returns what reading its bytes would return.
     ///
-    /// That is not done: what is written here has the invariants of ``PropertyList``, but for the
-    /// depth, which is the caller's, as it is that the keys of a dictionary are strings, all
-    /// different. No access to a list relies on these two for the safety of memory.
+    /// The bytes are not read. The writer ensures the invariants of ``PropertyList``, except two: the
+    /// caller is responsible for the depth, and for keys that are distinct strings. Memory safety does
+    /// not depend on these two.
     package func finishList(root: ObjectIndex) -> PropertyList {
-        precondition(root.position < entries.count, "The root is no object of this writer.")
+        precondition(root.position < entries.count, "The root is not an object of this writer.")
         let referenceWidth = UInt64(entries.count).byteWidth
         let table =
             Trailer.header.count + content.count + markerSize + references.count * referenceWidth
@@ -166,7 +170,7 @@ extension PropertyListWriter {
         output.append(type: entry.kind.rawValue, count: entry.count)
         let count = entry.kind == .dictionary ? 2 * entry.count : entry.count
         for position in entry.start..<entry.start + count {
-            // The root moves to the front, and those before it one place back.
+            // The root moves to the front, and the objects before it one position back.
             let number = references[position].number
             output.append(
                 number == root.number ? 0 : number + (number < root.number ? 1 : 0),
@@ -175,7 +179,7 @@ extension PropertyListWriter {
     }
 }
 
-/// Scalars, which are spelled as they will be written, and found again by their spelling.
+/// Scalars, which are stored as they will be written, so that equal ones are found by their bytes.
 extension PropertyListWriter {
     /// Adds a boolean.
     public mutating func add(boolean: Bool) -> ObjectIndex {
@@ -226,14 +230,14 @@ extension PropertyListWriter {
         return addScalar(from: start)
     }
 
-    /// Adds a string: as ASCII if it is that, else as UTF-16.
+    /// Adds a string, as ASCII if possible, otherwise as UTF-16.
     public mutating func add(string: Text) -> ObjectIndex {
         let start = content.count
         content.append(text: string)
         return addScalar(from: start)
     }
 
-    /// Adds a string that is given in UTF-8, and well-formed.
+    /// Adds a string that is given as well-formed UTF-8.
     package mutating func add(utf8: ArraySlice<UInt8>) -> ObjectIndex {
         let start = content.count
         content.append(utf8: utf8)
@@ -254,7 +258,7 @@ extension PropertyListWriter {
 // MARK: The hash table
 
 extension PropertyListWriter {
-    /// Adds the scalar that was just spelled at the end of `content`, or finds the same one.
+    /// Adds the scalar whose bytes are at the end of `content`, unless an equal one exists.
     private mutating func addScalar(from start: Int) -> ObjectIndex {
         let count = content.count - start
         let hash = hash(from: start)
@@ -277,14 +281,14 @@ extension PropertyListWriter {
     /// A hash with a new seed in each process, so nobody can make strings that collide.
     private func hash(from start: Int) -> UInt32 {
         var hasher = Hasher()
-        // All bytes go in at once; the pointer stays in the closure and within the content.
+        // One call hashes all bytes. The pointer stays in the closure and within the content.
         content.withUnsafeBytes {
             hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[start...]))
         }
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Whether a scalar is spelled as the `count` bytes from `start` are.
+    /// Whether the bytes of a scalar equal the `count` bytes from `start`.
     private func isSpelled(_ number: Int, from start: Int, count: Int) -> Bool {
         let entry = entries[number]
         guard entry.count == count else { return false }
@@ -306,9 +310,11 @@ extension PropertyListWriter {
     }
 }
 
-/// What a writer takes from a property list that was read.
+/// What a writer can copy from another property list.
 extension PropertyListWriter {
-    /// Adds a scalar of another list: the same type and content, a 32-bit real as that.
+    /// Adds a scalar of another list, with the same type and content.
+    ///
+    /// A 32-bit real stays one.
     package mutating func add(copyOf index: ObjectIndex, in list: PropertyList) -> ObjectIndex {
         switch list.value(at: index) {
         case .boolean(let value): add(boolean: value)
@@ -319,7 +325,7 @@ extension PropertyListWriter {
         case .data(let range): add(data: list.data(of: range))
         case .string(let range): add(string: list.text(of: range))
         case .uid, .array, .orderedSet, .set, .dictionary:
-            preconditionFailure("Only a scalar is copied by itself.")
+            preconditionFailure("Only scalars can be copied.")
         }
     }
 }

@@ -27,7 +27,7 @@ enum OutputFile {
         }
     }
 
-    /// - Parameter mode: That of the file which is there; nil where there is none.
+    /// - Parameter mode: That of the existing file; nil if there is none.
     private static func replace(
         _ target: String, by bytes: [UInt8], mode: mode_t?
     ) throws(SystemError) {

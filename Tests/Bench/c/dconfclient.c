@@ -2,7 +2,7 @@
  *
  * usage: dconfclient read|write COUNT
  *
- * A read is of a boolean that is there, and is told as the mean of 1 000. A write does not wait for
+ * A read is of a boolean that is there, and is printed as the mean of 1 000. A write does not wait for
  * the service; dconf-write is what it takes the caller, dconf-synced until the service has them all. */
 #include <dconf.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@ import Foundation
 //
 // usage: userdefaults read|write COUNT
 //
-// A read is told as the mean of 1 000. A write is what it takes the caller, and foundation-synced until
+// A read is printed as the mean of 1 000. A write is what it takes the caller, and foundation-synced until
 // synchronize() has returned.
 
 let count = Int(CommandLine.arguments[2]) ?? 1000

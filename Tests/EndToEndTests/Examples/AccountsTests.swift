@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program of accounts, run as often as it takes, each time in a process of its own.
+/// The program of accounts.
+///
+/// Each run is a process of its own.
 @Suite(.serialized) struct AccountsTests {
     let desktop: Desktop
 
@@ -13,7 +15,7 @@ import Testing
         #expect(try desktop.example("Accounts").requireOutput() == "")
     }
 
-    @Test func `What one process adds the next one has`() throws {
+    @Test func `Values that one process adds are in the next one`() throws {
         try desktop.example("Accounts", "add", "work", "ada").requireOutput()
         try desktop.example("Accounts", "add", "home", "countess").requireOutput()
         try desktop.example("Accounts", "add", "work", "ada.king").requireOutput()
@@ -23,7 +25,7 @@ import Testing
         #expect(try desktop.example("Accounts").requireOutput() == "work: ada.king\n")
     }
 
-    @Test func `Accounts are objects to everybody else`() throws {
+    @Test func `Accounts are objects for other programs`() throws {
         try desktop.example("Accounts", "add", "work", "ada").requireOutput()
         #expect(
             try desktop.tool("read", "org.example.Accounts", "Accounts", "--json").requireOutput()
@@ -42,7 +44,7 @@ import Testing
         #expect(try desktop.example("Accounts").requireOutput() == "")
     }
 
-    @Test func `Removing an account that is not there is an error`() throws {
+    @Test func `Removing a missing account is an error`() throws {
         try desktop.example("Accounts", "add", "work", "ada").requireOutput()
         let result = desktop.example("Accounts", "remove", "home")
         #expect(result.status == 1)

@@ -21,13 +21,13 @@ import Testing
         #expect(try list() == "")
     }
 
-    @Test func `The first books of an administrator are taken for the program's own`() throws {
+    @Test func `The first books of an administrator replace the program's own`() throws {
         try desktop.write(
             #"{"Titles": ["Dune"]}"#, to: "org.example.BooksOwned.json", in: .recommended)
         #expect(try list() == "Saved. The list has 1 book.\n1. Dune\n")
     }
 
-    @Test func `A list that is managed is shown, and not made`() throws {
+    @Test func `A managed list is shown, and not made`() throws {
         try desktop.write(
             #"{"Titles": ["Dune"]}"#, to: "org.example.BooksOwned.json", in: .managed)
         #expect(try list() == "1. Dune\n")
@@ -77,7 +77,7 @@ import Testing
         #expect(try tutorials.read(stored) == "Dune\nEmma\nWalden\n")
     }
 
-    @Test func `A list of another type is told of in words for the user`() {
+    @Test func `A list of another type is an error in words for the user`() {
         desktop.tool("write", "org.example.BooksOwned", "Titles", "-string", "Emma")
         for words in [[], ["add", "Dune"], ["delete", "1"]] {
             let result = desktop.run([Desktop.builtProgram("BooksOwned")] + words)

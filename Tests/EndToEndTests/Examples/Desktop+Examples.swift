@@ -36,7 +36,7 @@ extension Desktop {
 
     /// Emits a signal until the monitor has written it.
     ///
-    /// - Returns: Where it stands in the file.
+    /// - Returns: Its position in the file.
     private func heard(_ signal: String, in file: String) throws -> Int {
         var place: Int?
         try wait {
@@ -58,7 +58,7 @@ struct Traffic {
     /// Of all messages together, in bytes.
     let size: Int
 
-    /// How often a text stands in the messages.
+    /// How often a text occurs in the messages.
     func count(of text: String) -> Int {
         ProgramResult.run(["grep", "--text", "--only-matching", text, path]).output
             .split(separator: "\n").count

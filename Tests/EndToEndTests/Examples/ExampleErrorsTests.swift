@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: programs)
-    func `A command line that is not known is 64, with the usage on standard error`(
+    func `An unknown command line exits with 64, and the usage on standard error`(
         _ program: String
     ) {
         for words in [["nope"], ["add"], ["sound", "maybe"], ["card", "nope"], [""]] {

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["GameOptions", "Options"])
-    func `A field that is missing is on, and a change of it keeps the others`(_ name: String)
+    func `A missing field is on, and a change of it keeps the others`(_ name: String)
         throws
     {
         try desktop.tool(
@@ -57,7 +57,7 @@ import Testing
         #expect(try tutorials.read(stored) == "Options(0 0)\n")
     }
 
-    @Test func `Levels know each other in circles, and are there at the next start`() throws {
+    @Test func `Levels refer to each other in cycles, and are there at the next start`() throws {
         for (level, old) in [("Forest", "Meadow"), ("Cave", "Forest"), ("Lake", "Meadow")] {
             try desktop.example("GameOptions", "reach", level, "from", old).requireOutput()
         }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [["Cave", "Mars"], ["Meadow", "Meadow"], [" ", "Meadow"]])
-    func `A level from nowhere, a second one of a name and one without are refused`(
+    func `A level from nowhere, a duplicate name and an empty name are refused`(
         _ words: [String]
     ) throws {
         let result = desktop.example("GameOptions", "reach", words[0], "from", words[1])
@@ -86,7 +86,7 @@ import Testing
         #expect(try desktop.example("GameOptions", "levels").requireOutput() == "Meadow\n")
     }
 
-    @Test func `Levels are never so deep that they could not be read again`() throws {
+    @Test func `Levels are never too deep to be read again`() throws {
         var old = "Meadow"
         for number in 1...100 {
             try desktop.example("GameOptions", "reach", "\(number)", "from", old).requireOutput()
@@ -121,7 +121,7 @@ import Testing
         #expect(result.error.contains(#"before and after "Meadow" contradict each other."#))
     }
 
-    @Test func `Nothing is read before they are used`() throws {
+    @Test func `Nothing is read before it is used`() throws {
         let owned = "(true,)\n"
         try desktop.example("GameOptions", "--help").requireOutput()
         #expect(try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") != owned)

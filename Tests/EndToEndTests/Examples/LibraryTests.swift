@@ -26,7 +26,7 @@ import Testing
         #expect(try list() == Self.emma + "lent\n")
     }
 
-    @Test func `Categories are a set to everybody else`() throws {
+    @Test func `Categories are a set for other programs`() throws {
         try addEmma()
         let path = "org.example.Library"
         #expect(
@@ -86,14 +86,14 @@ import Testing
     }
 
     @Test(arguments: ["abc", "0", "-1", "1.5", "", "99999999999999999999"])
-    func `A number of pages that is none is refused, and no book is added`(_ pages: String) throws {
+    func `An invalid number of pages is refused, and no book is added`(_ pages: String) throws {
         let result = desktop.example("Library", "add", "Emma", "Jane Austen", pages)
         #expect(result.status == 1)
         #expect(result.error.hasPrefix("Library: \"\(pages)\" is not a number of pages."))
         #expect(try list() == "")
     }
 
-    @Test func `A book that is not there, or is lent already, is an error`() throws {
+    @Test func `A missing book, or one that is lent already, is an error`() throws {
         #expect(desktop.example("Library", "lend", "Emma").error.contains("There is no book"))
         try addEmma()
         #expect(desktop.example("Library", "return", "Emma").error.contains("is available already"))
@@ -105,7 +105,7 @@ import Testing
         #expect(try list() == Self.emma + "available\n")
     }
 
-    @Test func `A field that a later version renamed, removed or added is no matter`() throws {
+    @Test func `A field that a later version renamed, removed or added does not matter`() throws {
         try desktop.tool(
             "write", "org.example.Library", "Books", "--json",
             #"[{"$class":"Book","title":"Emma","author":"Jane Austen","pages":474,"#
@@ -147,7 +147,7 @@ import Testing
         #expect(desktop.tool("keys", "org.example.Library").output == "")
     }
 
-    @Test func `A card is refused by the archive, also without a keyring`() {
+    @Test func `A card cannot be archived, even without a keyring`() {
         let result = desktop.run(
             [Desktop.builtProgram("Library"), "card", "archive"],
             environment: desktop.environmentWithoutBus)
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: ["", "12", "12a4", "１２３４"])
-    func `A PIN that is none is refused`(_ pin: String) {
+    func `An invalid PIN is refused`(_ pin: String) {
         let result = desktop.run(
             [Desktop.builtProgram("Library"), "card", "keep"], input: pin + "\n")
         #expect(result.status == 1)

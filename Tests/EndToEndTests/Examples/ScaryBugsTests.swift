@@ -52,7 +52,7 @@ import Testing
                 """)
     }
 
-    @Test func `Bugs are listed by their numbers, and not by their letters`() throws {
+    @Test func `Bugs are listed by their numbers, not alphabetically`() throws {
         for number in [10, 9, 1] {
             desktop.call(
                 "SetValue", Self.domain, "Bug \(number)",
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["5.5", "-0.5", "3.3", "nan", "inf", "many", ""])
-    func `A rating that is none is refused, before anything is stored`(_ rating: String) throws {
+    func `An invalid rating is refused before anything is stored`(_ rating: String) throws {
         let added = desktop.example("ScaryBugs", "add", "Potato Bug", rating)
         #expect(added.status == 1)
         #expect(added.error.hasPrefix("ScaryBugs: \"\(rating)\" is not a rating."))
@@ -151,7 +151,7 @@ import Testing
         #expect(try show("Bug 1").requireOutput() == line + "no thumbnail\nno image\n")
     }
 
-    @Test func `A picture that is not there is an error, and no bug is added`() throws {
+    @Test func `A missing picture is an error, and no bug is added`() throws {
         let missing = desktop.directory.path + "/missing.jpg"
         let result = desktop.example("ScaryBugs", "add", "Potato Bug", "3", missing, missing)
         #expect(result.status == 1)
@@ -162,7 +162,7 @@ import Testing
         #expect(try list() == "")
     }
 
-    @Test func `The title is changed, and all else stays`() throws {
+    @Test func `The title is changed, and everything else stays`() throws {
         _ = try add("Potato Bug", rating: "2.5")
         try desktop.example("ScaryBugs", "title", "Bug 1", "House Centipede").requireOutput()
         #expect(
@@ -187,7 +187,7 @@ import Testing
     ]
 
     @Test(arguments: broken.keys.sorted())
-    func `A broken bug is shown and not hidden, is not overwritten, and can be deleted`(
+    func `A broken bug is shown, is not overwritten, and can be deleted`(
         _ json: String
     ) throws {
         _ = try desktop.example("ScaryBugs", "add", "Potato Bug", "3").requireOutput()

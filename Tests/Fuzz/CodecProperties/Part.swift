@@ -27,7 +27,7 @@ public struct Part: Sendable {
 
     /// Tries an input.
     ///
-    /// - Throws: ``Violation`` where something does not hold. An error that the codec should not have
+    /// - Throws: ``Violation`` if a promise is broken. An error that the codec should not have
     ///   thrown comes as it is.
     public func check(_ input: [UInt8]) throws -> Outcome {
         try body(input)

@@ -4,7 +4,7 @@ internal import CodecProperties
 
 /// The functions that libFuzzer calls, by its names for them.
 
-/// Tries one input with every part; ends the process where something does not hold.
+/// Tries one input with every part; ends the process if a promise is broken.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     // The bytes are libFuzzer's, and gone when this returns, so they are copied.

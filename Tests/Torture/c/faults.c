@@ -1,4 +1,4 @@
-/* Makes system calls fail, as a page of memory says that is shared with whoever breaks things.
+/* Makes system calls fail, as a page of memory says that is shared with the one who breaks things.
  *
  * It is loaded before the C library (LD_PRELOAD), and FAULTS names the page's file. A call on a file
  * by descriptor is known by the name that the kernel has for it.

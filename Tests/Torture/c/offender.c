@@ -40,7 +40,7 @@ struct client {
 struct kind {
     const char *name;
     DBusMessage *(*make)(uint64_t number);
-    /* How many different messages there are, which are made once; 0: each is made anew. */
+    /* How many different messages there are, which are made once; 0: a new one each time. */
     int different;
     /* How many calls are under way. */
     int window;

@@ -29,12 +29,14 @@ PAGE = 4096
 EARLIER_LOG = "earlier-log"
 DOMAINS = [f"org.example.Damage{number}" for number in range(4)]
 SPARE = "org.example.Spare"
-"""A domain that is removed first of all after the damage, and whose keys are not counted."""
+"""A domain that is removed right after the damage. Its keys are not counted."""
 
-TOLD = re.compile(r"(\d+) keys? (?:is|are|was|were) (?:lost|found as|taken from)")
+TOLD = re.compile(
+    r"(\d+) keys? (?:with (?:an )?unknown names? )?"
+    r"(?:(?:is|are|was|were) (?:lost|taken from)|(?:has|have) an earlier value)")
 
-UNTOLD = "what was only in it", "What was changed after", "What else there was"
-"""Where nobody can know how many keys are lost, this is told."""
+UNTOLD = "only in it are lost", "Changes after that backup", "Any other keys"
+"""Sentences for losses that nobody can count."""
 
 ENDS = {
     "closed": "ended in order", "killed": "killed", "running": "running",
@@ -87,7 +89,7 @@ class Trial:
         self.words = f"{damage.name}, {ENDS[end]}, {'with' if has_backup else 'without'} a backup"
 
     def take(self) -> int:
-        """Carries the trial out; 1 where the store was made anew."""
+        """Carries the trial out; 1 if the store was rebuilt."""
         with Desktop(self.ground, is_in_memory=True) as desktop:
             self.desktop = desktop
             try:
@@ -199,7 +201,7 @@ class Trial:
                 try:
                     found[domain, key] = self.client.call("GetValue", "(ss)", domain, key)[0][0]
                 except Refused as refused:
-                    # The store was made anew between the two.
+                    # The store was rebuilt between the two.
                     assert refused.name == ERROR + "NotFound", f"{domain} {key}: {refused}"
         return found
 
@@ -280,7 +282,7 @@ def _flip(path, chance, count):
 
 
 def replace_log(change):
-    """Damages the log: `change` gets its bytes and gives what stands there afterwards."""
+    """Damages the log: `change` gets its bytes and returns the new bytes."""
     def apply(store, chance):
         log = store.with_name("defaults.db-wal")
         log.write_bytes(change(bytearray(log.read_bytes()), chance))

@@ -1,7 +1,7 @@
 """A disk that refuses, and files that are taken away, under a daemon that runs.
 
 Where the disk refuses, changes are taken all the same and wait; where a file is taken away that the
-daemon has open, it is made anew. In the end only what the disk has counts: each trial ends with the
+daemon has open, it is made again. In the end only what the disk has counts: each trial ends with the
 daemon killed and the session's memory gone.
 """
 
@@ -53,15 +53,15 @@ def run(ground: Ground) -> list[Outcome]:
     trials.take(DESCRIPTORS, unnoticed)
     trials.take(READ_ONLY, started_later)
     trials.take(Fault("each call of a flush fails once", nothing), at_each_point)
-    trials.take(Fault("each call of making it anew fails once", remove_directory), at_each_point)
-    trials.take(Fault("killed before each call of making it anew", replace_by_copy), killed_at_each)
+    trials.take(Fault("each call of making it again fails once", remove_directory), at_each_point)
+    trials.take(Fault("killed before each call of making it again", replace_by_copy), killed_at_each)
     return trials.all
 
 
 # How a trial goes on
 
 def refused(victim: Victim, fault: Fault) -> None:
-    """The fault begins, and is told of, once."""
+    """The fault begins, and is reported once."""
     fault.begin(victim)
     for number in range(5):
         victim.expect_taken(f"during {number}", size=5000)
@@ -263,7 +263,7 @@ def made_anew(victim: Victim, fault: Fault) -> None:
 
 
 def made_anew_at_the_end(victim: Victim, fault: Fault) -> None:
-    """The daemon ends in order, and before that makes anew what was taken away."""
+    """The daemon ends in order, and before that makes everything again that was removed."""
     fault.begin(victim)
     status = victim.daemon.end(signal.SIGTERM)
     check(status == 0, "exit status 0", status)

@@ -29,7 +29,7 @@ def run(ground: Ground) -> list[Outcome]:
 
 
 class Host:
-    """A machine with a session of its own, of which the home may be another's."""
+    """A machine with its own session. It may share the home of another one."""
 
     def __init__(self, ground: Ground, elsewhere: Elsewhere, name: str, home: Desktop | None):
         self.name = name
@@ -122,7 +122,7 @@ def expect_void(life: Life) -> None:
     """Clients of a machine whose daemon has ended see no change that another machine makes."""
     for domain in life.ledger.books:
         if life.ledger.page.counter(domain) <= life.ledger.highest:
-            raise Found(f"a copy of {domain} is taken for current where nobody tells of changes")
+            raise Found(f"a copy of {domain} counts as current although nobody announces changes")
 
 
 def locks_refused(ground: Ground) -> Outcome:

@@ -29,7 +29,7 @@ KINDS = {
     "handing over": "during --replace: the old one, the new one or both",
 }
 TRIALS_OF_A_DESKTOP = 100
-"""After so many a new database begins."""
+"""After this many a new database begins."""
 
 WRITERS = 3
 
@@ -134,7 +134,7 @@ class Trials:
         return self.chance.uniform(0, longest)
 
     def reach(self, writers: list, count: int) -> None:
-        """Waits until so many changes are acknowledged."""
+        """Waits until this many changes are acknowledged."""
         self.desktop.wait_until(lambda: sum(writer.acknowledged for writer in writers) >= count)
 
     def flush(self, writers: list) -> None:

@@ -171,7 +171,7 @@ class Rounds:
             daemon.wait()
 
     def _set(self) -> None:
-        """Has a user set a key, which is refused where it is locked, and only there."""
+        """Has a user set a key, which is refused if it is locked, and only then."""
         spelling, key = self.chance.choice(list(self.values)), self.chance.choice(KEYS)
         domain = spelling.removesuffix("@host")
         may_be = {self.is_locked(key, states) for states in self.possible(domain)}
@@ -278,7 +278,7 @@ class Rounds:
         return ""
 
     def _state(self, layer: Layer) -> InForce:
-        """What is in force in a layer, as far as it is told."""
+        """The values in force in a layer, as far as they are reported."""
         values = {}
         for key, value in self._read(layer.spelling).items():
             rows, = self.judge.call("Explain", "(ss)", layer.domain, key)
@@ -317,7 +317,7 @@ class Rounds:
         self.floor = generation
 
     def _expect_key(self, domain: str, key: str) -> None:
-        """Compares what is told of a key with the search list."""
+        """Compares the reported value of a key with the search list."""
         found, explained, is_locked = None, [], False
         for name, layer, of in search_list(domain):
             if layer in ("managed", "system"):

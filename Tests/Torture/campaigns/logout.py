@@ -19,7 +19,7 @@ def run(ground: Ground) -> list[Outcome]:
         bus_ends(ground, "the bus ends, and begins again at its address", 2, 100, 0),
         bus_ends(ground, "the bus ends while the disk is slow, and begins again", 1, 30, 0.1),
         under_manager(ground, "logging out with changes pending", 1, 40, log_out),
-        under_manager(ground, "dbus.service starts anew", 1, 40, restart_bus),
+        under_manager(ground, "dbus.service restarts", 1, 40, restart_bus),
     ]
 
 
@@ -108,7 +108,7 @@ def log_out(life: Life, manager: UserManager, process: int) -> None:
 
 
 def restart_bus(life: Life, manager: UserManager, process: int) -> None:
-    """The bus starts anew at once; callers connect anew."""
+    """The bus starts again at once; callers connect again."""
     manager.systemctl("restart", "dbus.service")
     life.settle()
     manager.close_clients()

@@ -15,7 +15,7 @@ INJECTIONS = ("behind-the-long-call", "half-changes", "lost-answer")
 HUGE, SMALL = "org.example.Huge", "org.example.Small"
 KEYS = 20_000
 ATTEMPTS = 20
-"""Two threads work at the same time: a small call must come first once in so many attempts."""
+"""Two threads work at the same time: a small call must come first once in this many attempts."""
 FIRST, LAST = "key 000000", f"key {KEYS - 1:06}"
 LARGE = {f"key {number:06} {'x' * 60}": GLib.Variant("i", number) for number in range(15_000)}
 

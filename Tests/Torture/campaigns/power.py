@@ -38,7 +38,7 @@ TOLERANCE = 2
 """Seconds by which a busy machine, or strace, may make that later."""
 
 PAGE = "counters"
-"""A mapped file, of which no call tells what is in it."""
+"""A mapped file. No system call shows its contents."""
 
 
 def run(ground: Ground) -> list[Outcome]:

@@ -1,6 +1,6 @@
 """A runtime directory that is full, fails, is closed to us or goes away, under a daemon that runs.
 
-The crash journal stands there. A change that it does not take is refused, and nobody ever sees
+The crash journal is there. A change that it does not take is refused, and nobody ever sees
 anything of it; those before it live, and those after it are taken as soon as there is room.
 """
 

@@ -103,7 +103,7 @@ def runtime_emptied(life: Life) -> None:
 
 
 def runtime_gone(life: Life) -> None:
-    """As where a session has ended; a file in its place keeps it from being made anew."""
+    """As where a session has ended; a file in its place prevents that it is made again."""
     with runtime_lost(life) as runtime:
         runtime.write_text("")
     go_on_without_runtime(life)
@@ -126,7 +126,7 @@ def runtime_lost(life: Life) -> Iterator[pathlib.Path]:
 def go_on_without_runtime(life: Life) -> None:
     """Writes on, and kills or ends the daemon.
 
-    The first change that is made after the loss has all that is pending journalled anew.
+    The first change that is made after the loss writes all pending changes to the journal again.
     """
     # More than can have been under way.
     life.reach(30)
@@ -142,7 +142,7 @@ def go_on_without_runtime(life: Life) -> None:
 
 
 def clock(ground: Ground) -> Outcome:
-    """Sets the clock while daemons run and between them, of which half lose their journal."""
+    """Sets the clock while daemons run and between them. Half of them lose their journal."""
     outcome = Outcome("the clock is set, by up to 60 days", 0)
     elsewhere = Elsewhere(ground.directory)
     environment = elsewhere.environment()

@@ -22,7 +22,7 @@ PERIOD = 0.25
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure that must not grow: at the end it may be so many times larger, and so much more."""
+    """A figure that must not grow: at the end it may be larger by a factor, and by an amount."""
 
     name: str
     unit: str

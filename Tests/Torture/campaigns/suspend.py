@@ -70,14 +70,14 @@ class Machine:
         self.wait(lambda: len(self.logind.locks) > granted and self.logind.held)
 
     def restart_with_wal(self, *injection: str) -> None:
-        """Starts anew with a fault in the calls on the write-ahead log."""
+        """Starts again with a fault in the calls on the write-ahead log."""
         wal = self.desktop.data / "defaults.db-wal"
         asked = self.logind.asked
         self.desktop.restart(wrapper=(*traced(*injection), "-P", str(wal)))
         self.wait(lambda: self.logind.asked > asked)
 
     def lose_power(self) -> None:
-        """Ends all that is in memory, and starts anew."""
+        """Ends everything in memory, and starts again."""
         self.desktop.daemon.end(signal.SIGKILL)
         self.desktop.forget_session()
         asked = self.logind.asked
@@ -113,7 +113,7 @@ def sleeps(ground: Ground) -> Outcome:
         arguments = machine.logind.locks[0].arguments
         if (arguments[0], arguments[1], arguments[3]) != ("sleep", "defaultsd", "delay"):
             findings.append(f"expected a delay lock on sleep, was asked for {arguments}")
-    return Outcome("a sleep with changes pending, of which half never end", trials, findings)
+    return Outcome("a sleep with pending changes, half of which never end", trials, findings)
 
 
 def storm(ground: Ground) -> Outcome:
@@ -136,7 +136,7 @@ def storm(ground: Ground) -> Outcome:
                 findings.append(f"expected one lock, {len(machine.logind.held)} are held")
         if number_of(machine.client) != machine.number:
             findings.append("the last change is not there")
-    return Outcome("sleeps told of faster than the disk writes", trials * length, findings)
+    return Outcome("sleeps announced faster than the disk writes", trials * length, findings)
 
 
 def disk_is_slow(ground: Ground) -> Outcome:
@@ -178,7 +178,7 @@ def disk_is_full(ground: Ground) -> Outcome:
 
 
 def pending(machine: Machine, expected: bool) -> list[str]:
-    """A finding where changes are pending and should not, or the other way round."""
+    """A finding if changes are pending and should not be, or the reverse."""
     count = machine.client.properties()["PendingChanges"]
     if bool(count) == expected:
         return []
@@ -197,7 +197,7 @@ def logind_restarts(ground: Ground) -> Outcome:
             machine.fall_asleep()
             findings += pending(machine, expected=False)
             machine.wake_up()
-    return Outcome("logind starts anew, and then a sleep", trials, findings)
+    return Outcome("logind restarts, and then a sleep", trials, findings)
 
 
 def logind_denies(ground: Ground) -> Outcome:
@@ -208,7 +208,7 @@ def logind_denies(ground: Ground) -> Outcome:
         findings = []
         if "Not you." not in machine.desktop.daemon.log():
             findings.append("the log does not tell that the lock was denied")
-    return Outcome("a sleep though logind grants no lock", 1, findings)
+    return Outcome("a sleep although logind grants no lock", 1, findings)
 
 
 def bus_ends(ground: Ground) -> Outcome:

@@ -1,7 +1,7 @@
 """SIGKILL between every two system calls, over short histories that are always the same.
 
 A history runs once to count the steps of the daemon that it watches: where a system call with an
-effect begins, and where it ends. Then it runs anew for each step, at which the daemon is killed;
+effect begins, and where it ends. Then it runs again for each step, at which the daemon is killed;
 the next daemon starts on what is left, and all is read back.
 """
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Numbers in the files of SQLite stand highest byte first.
+/// Numbers in SQLite's files are big-endian.
 extension RandomAccessCollection where Element == UInt8, Index == Int {
     /// The number of two bytes at an offset; nil past the end.
     func uint16(at offset: Int) -> Int? {
@@ -13,7 +13,7 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
         number(at: offset, bytes: 4)
     }
 
-    /// A number of variable length, of 64 bits, and the bytes that it takes; nil past the end.
+    /// A 64-bit number of variable length, with its length in bytes; nil past the end.
     ///
     /// See [the variable-length integers](https://www.sqlite.org/fileformat2.html#varint).
     func varint(at offset: Int) -> (value: Int64, length: Int)? {
@@ -36,17 +36,17 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
     }
 }
 
-/// How a database file is divided.
+/// The page size of a database file, and what follows from it.
 ///
 /// See [the database header](https://www.sqlite.org/fileformat2.html#the_database_header).
 struct PageSize: Equatable {
-    /// The bytes of a page.
+    /// The size of a page in bytes.
     let whole: Int
 
-    /// The size that the store is made with.
+    /// The page size of new stores.
     static let ours = PageSize(whole: 4096)
 
-    /// Takes a size that a file claims, 1 for 65 536; nil if it can be none.
+    /// Makes the page size that a file claims, where 1 means 65 536; nil if it is not valid.
     init?(claimed size: Int) {
         let size = size == 1 ? 65536 : size
         guard (512...65536).contains(size), size & (size - 1) == 0 else { return nil }
@@ -57,15 +57,17 @@ struct PageSize: Equatable {
         self.whole = whole
     }
 
-    /// The most of a record that stands in a leaf of a table itself.
+    /// The largest part of a record that is in a leaf page of a table.
     var largestInTable: Int { whole - 35 }
 
-    /// The most of a record that stands in a page of an index itself.
+    /// The largest part of a record that is in a page of an index.
     var largestInIndex: Int { (whole - 12) * 64 / 255 - 23 }
 
-    /// How much of a record stands in its cell; the rest is on overflow pages.
+    /// How much of a record is in its cell.
     ///
-    /// - Parameter largest: The most that may.
+    /// The rest is on overflow pages.
+    ///
+    /// - Parameter largest: The most that can be in a cell.
     func local(of length: Int, largest: Int) -> Int {
         guard length > largest else { return length }
         let smallest = (whole - 12) * 32 / 255 - 23
@@ -84,10 +86,10 @@ enum PointerMap {
     private static let entryLength = 5
     private static let kinds: ClosedRange<UInt8> = 0...5
 
-    /// Whether a page is where a map must be, and looks like a map in every entry.
+    /// Whether a page is at the position of a map, and every entry looks like one of a map.
     ///
-    /// A page of rows does not look like that: its kind, or the first of its numbers, is above the kinds
-    /// that a map has.
+    /// A page of rows does not look like that, because its type, or its first number, is not one of
+    /// the types in a map.
     static func isPage(_ bytes: [UInt8], number: Int, size: PageSize) -> Bool {
         let entries = size.whole / entryLength
         guard number >= 2, (number - 2) % (entries + 1) == 0, bytes.count == size.whole else {
@@ -97,26 +99,25 @@ enum PointerMap {
     }
 }
 
-/// The pages of a store as they stand on disk: those of the file, and over them those of the
-/// write-ahead log.
+/// The pages of a store on disk: those of the file, replaced by those of the write-ahead log.
 ///
-/// Nothing here believes what the header of the file says, but for the size of a page.
+/// Of the header of the file, only the page size is trusted.
 final class StorePages {
     let pageSize: PageSize
-    /// The highest number that a page has.
+    /// The highest page number.
     let count: Int
     private let file: File?
     private let log: WriteAheadLog?
     private var overflowLeft: Int
     private let progress: Progress?
-    /// How often the medium did not give a page.
+    /// How many reads of pages failed.
     private(set) var unreadable = 0
 
-    /// Opens what there is of a store.
+    /// Opens the files of a store that exist.
     ///
     /// - Parameters:
-    ///   - mayBeTorn: As `WriteAheadLog` takes it.
-    ///   - progress: Told of each page that is read.
+    ///   - mayBeTorn: See `WriteAheadLog`.
+    ///   - progress: Counts the pages that are read.
     init(
         of path: String, mayBeTorn: Bool, progress: Progress? = nil
     ) throws(SystemError) {
@@ -126,29 +127,29 @@ final class StorePages {
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
         pageSize = log?.pageSize ?? PageSize(claimed: claimed) ?? .ours
         let size = try file?.size() ?? 0
-        // The last page of a file that was cut may be there in part.
+        // The last page of a truncated file may be incomplete.
         let pages = size / pageSize.whole + (size % pageSize.whole > 0 ? 1 : 0)
         count = max(pages, log?.lastPage(afterFileOf: pages) ?? 0)
         overflowLeft = 4 * count
     }
 
-    /// How many versions of a page there are.
+    /// The number of versions of a page.
     func versions(of page: Int) -> Int {
         (log?.versions(of: page).count ?? 0) + 1
     }
 
-    /// A page at some time.
+    /// One version of a page.
     struct Version {
         let bytes: [UInt8]
-        /// Whether all of it is there, bit for bit as far as can be told.
+        /// Whether the page is complete and, as far as it can be checked, undamaged.
         let isWhole: Bool
-        /// Whether it was ever that of the database.
+        /// Whether the version was certainly committed.
         let isCertain: Bool
     }
 
-    /// Reads a version of a page; nil if there is none.
+    /// Reads a version of a page; nil if it does not exist.
     ///
-    /// What is missing of it is zero.
+    /// Missing bytes are zero.
     ///
     /// - Parameters:
     ///   - page: Its number; the first is 1.
@@ -170,11 +171,11 @@ final class StorePages {
             isCertain: true)
     }
 
-    /// Takes a number of overflow pages from those that may be read.
+    /// Takes a number of overflow pages from the budget.
     ///
-    /// Damaged links may lead to the same pages again and again.
+    /// The budget ends loops, because damaged links may lead to the same pages many times.
     ///
-    /// - Returns: Whether there were so many left.
+    /// - Returns: Whether the budget was large enough.
     func takeOverflow(_ pages: Int) -> Bool {
         guard pages <= overflowLeft else { return false }
         overflowLeft -= pages
@@ -188,7 +189,7 @@ final class StorePages {
 }
 
 extension File {
-    /// Reads as `read(_:at:)` does; nil if the medium does not give that part.
+    /// Reads like `read(_:at:)`; nil if the disk cannot read that part.
     func readable(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8]? {
         do throws(SystemError) {
             return try read(count, at: offset)
@@ -199,13 +200,13 @@ extension File {
     }
 }
 
-/// Reports from time to time that long work goes on.
+/// Reports at intervals that long work continues.
 ///
 /// The service manager ends a start that takes too long, unless it gets such reports.
 final class Progress {
-    /// How often there is a report.
+    /// The interval between two reports.
     static let interval = Duration.seconds(5)
-    /// How many steps there are between two looks at the clock.
+    /// How many steps there are between two checks of the clock.
     private static let stepsPerLook = 1024
 
     private let interval: Duration
@@ -214,7 +215,7 @@ final class Progress {
     private var lastReport = ContinuousClock.now
 
     /// - Parameters:
-    ///   - interval: How often there is a report at most.
+    ///   - interval: The shortest interval between two reports.
     ///   - report: Called with the number of steps so far.
     init(every interval: Duration = Progress.interval, _ report: @escaping (Int) -> Void) {
         self.interval = interval

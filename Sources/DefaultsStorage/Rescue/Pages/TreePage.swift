@@ -22,7 +22,7 @@ struct TreePage {
         let row: Int64
         /// The size of the whole record.
         let length: Int
-        /// The part of it that is in the page.
+        /// The part of the record that is in the page.
         let local: ArraySlice<UInt8>
         /// The first page with the rest; 0 if there is none.
         let overflow: Int
@@ -39,7 +39,7 @@ struct TreePage {
     /// The largest record: the largest pending archive with its key.
     private static let largestRecord = 65 << 20
 
-    /// Takes a page; nil if it is not a page of a tree.
+    /// Parses a page; nil if it is not a page of a tree.
     ///
     /// - Parameter number: The number of the page. In the first page, the header of the file comes
     ///   before its own header.
@@ -53,7 +53,7 @@ struct TreePage {
         self.size = size
     }
 
-    /// Takes a page for a leaf of a table, whatever it says.
+    /// Treats a page as a leaf of a table, whatever its header says.
     init(leaf bytes: [UInt8], number: Int, size: PageSize) {
         header = number == 1 ? 100 : 0
         kind = .tableLeaf
@@ -61,7 +61,7 @@ struct TreePage {
         self.size = size
     }
 
-    /// Where the cells are, as the page says.
+    /// The positions of the cells, according to the page.
     ///
     /// Each place is given once, because no two cells begin at the same place.
     var pointers: Set<Int> {
@@ -70,17 +70,17 @@ struct TreePage {
         return Set((0..<count).map { bytes.uint16(at: first + 2 * $0) ?? 0 })
     }
 
-    /// The pages below this one; none below a leaf.
+    /// The child pages; none for a leaf.
     var children: [Int] {
         guard kind.isInterior else { return [] }
         let last = bytes.uint32(at: header + 8)
         return pointers.compactMap { bytes.uint32(at: $0) } + (last.map { [$0] } ?? [])
     }
 
-    /// Every place where a cell might begin.
+    /// Every position where a cell might begin.
     var places: Range<Int> { header + 8..<bytes.count }
 
-    /// The cell at a place; nil if there is none with a record.
+    /// The cell at a position; nil if there is no record.
     func cell(at place: Int) -> Cell? {
         guard kind != .tableInterior else { return nil }
         var offset = kind == .indexInterior ? place + 4 : place
@@ -109,7 +109,7 @@ struct TreePage {
 }
 
 extension StorePages {
-    /// The record of a cell, put together from all its pages; nil if it is not a record.
+    /// The record of a cell, assembled from all its pages; nil if it is not a record.
     ///
     /// - Returns: The record, and its overflow pages.
     func record(
@@ -123,7 +123,7 @@ extension StorePages {
         var overflow: [Int] = []
         var next = cell.overflow
         while bytes.count < cell.length {
-            // The chain is as long as the record, whatever its links say.
+            // At most as many pages are read as the length needs, whatever the links say.
             guard let page = try read(next)?.bytes, let link = page.uint32(at: 0) else {
                 return nil
             }

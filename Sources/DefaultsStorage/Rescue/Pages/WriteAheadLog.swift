@@ -14,15 +14,15 @@ final class WriteAheadLog {
     /// The smallest sector of disks, in bytes.
     private static let sectorSize = 512
 
-    /// A page after one transaction.
+    /// A page as one transaction wrote it.
     struct Frame {
         let page: Int
         let offset: Int
         /// How many pages the database has after it; 0 unless it is the last frame of a transaction.
         var databaseSize = 0
-        /// Whether its checksum is right.
+        /// Whether its checksum is correct.
         let isWhole: Bool
-        /// Whether the checksums of all frames of its transaction are right.
+        /// Whether the checksums of all frames of its transaction are correct.
         ///
         /// Otherwise they may be the rest of a transaction that was rolled back and partly
         /// overwritten by the next one.
@@ -39,7 +39,7 @@ final class WriteAheadLog {
     private let frames: [Int: [Frame]]
     private let frameCount: Int
 
-    /// Reads the log beside a store; nil if there is none, or nothing in it.
+    /// Reads the log beside a store; nil if it does not exist or is empty.
     ///
     /// - Parameter mayBeTorn: Whether the machine may have stopped while the log was written, so
     ///   that its last transaction may be incomplete.
@@ -91,11 +91,12 @@ final class WriteAheadLog {
         self.file = file
     }
 
-    /// The versions of a page that the log has, the oldest first.
+    /// The versions of a page in the log, the oldest first.
     func versions(of page: Int) -> [Frame] { frames[page] ?? [] }
 
-    /// The highest number of a page in it, unless the number is impossible: a database grows page
-    /// by page.
+    /// The highest page number in the log.
+    ///
+    /// An impossible number is ignored: a database grows page by page.
     ///
     /// - Parameter size: The number of pages of the file.
     func lastPage(afterFileOf size: Int) -> Int {
@@ -104,13 +105,15 @@ final class WriteAheadLog {
 
     /// Reads one version of a page.
     ///
-    /// - Returns: Nil if the disk does not give it.
+    /// - Returns: Nil if the disk cannot read it.
     func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
         try file.readable(
             pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
     }
 
-    /// Whether the head of a frame is in one sector, which a disk writes as a whole or not at all.
+    /// Whether the header of a frame is in one sector.
+    ///
+    /// A disk writes a sector completely or not at all.
     private static func isInOneSector(_ offset: Int) -> Bool {
         offset / sectorSize == (offset + frameHeaderSize - 1) / sectorSize
     }
@@ -119,7 +122,7 @@ final class WriteAheadLog {
     ///
     /// After that comes the rest of an earlier log, which has another salt.
     ///
-    /// - Parameter header: Nil if it is lost: then the salt is that of the first frame.
+    /// - Parameter header: Nil if it is lost. Then the salt is that of the first frame.
     private static func transactions(
         in file: borrowing File, _ pageSize: PageSize, after header: Header?, mayBeTorn: Bool
     ) throws(SystemError) -> ([[Frame]], hasMore: Bool) {
@@ -143,8 +146,9 @@ final class WriteAheadLog {
             var expected = sum
             expected?.add(bytes[..<8])
             expected?.add(bytes[frameHeaderSize...])
-            // The checksum goes on from the frame before and does not cover the salt. So a frame of an
-            // earlier log does not fit, and one that fits only has a damaged salt.
+            // The checksum continues that of the previous frame and does not cover the salt. So a
+            // frame of an earlier log does not match. If a frame matches, only its salt can be
+            // damaged.
             let fits = expected == stored
             let isOurs = hasSalt || fits
             let isWhole = hasSalt && fits
@@ -152,8 +156,7 @@ final class WriteAheadLog {
                 Frame(page: page, offset: offset, databaseSize: commit, isWhole: isWhole))
             guard isOurs else { continue }
             hasMore = true
-            // The checksum that a frame states makes it possible to check the next frame, even if
-            // this one is damaged.
+            // With the stored checksum, the next frame can be checked even if this one is damaged.
             sum = stored
             // An incomplete write may have mixed the headers of two frames.
             let isBelieved = isWhole || !mayBeTorn || isInOneSector(offset)
@@ -176,7 +179,7 @@ private struct Header {
     let isBigEndian: Bool
     let sum: Checksum
 
-    /// Nil if the bytes are not a header, or damaged.
+    /// Nil if the bytes are not a valid header.
     init?(decoding bytes: [UInt8]) {
         guard bytes.count == WriteAheadLog.headerSize, let magic = bytes.uint32(at: 0),
             magic & ~1 == Header.magic,
@@ -205,7 +208,7 @@ private struct Checksum: Equatable {
         self.isBigEndian = isBigEndian
     }
 
-    /// Reads the two numbers that it is stored as; nil past the end.
+    /// Reads the two stored numbers; nil past the end.
     init?(in bytes: [UInt8], at offset: Int, isBigEndian: Bool) {
         guard let first = bytes.uint32(at: offset), let second = bytes.uint32(at: offset + 4) else {
             return nil

@@ -19,7 +19,7 @@ struct Random {
         return mixed ^ mixed >> 31
     }
 
-    /// A number from 0 to `count` - 1; 0 where there is none.
+    /// A number from 0 to `count` - 1; 0 if there is none.
     mutating func below(_ count: Int) -> Int {
         count > 0 ? Int(next() % UInt64(count)) : 0
     }

@@ -25,7 +25,7 @@ struct RawObject {
         content = Self.head(of: 0x5, count: characters.count) + characters
     }
 
-    /// The object with references of so many bytes.
+    /// The object with references of this many bytes.
     func bytes(referenceWidth: Int) -> [UInt8] {
         guard let type else { return content }
         let count = type == Self.dictionary ? references.count / 2 : references.count

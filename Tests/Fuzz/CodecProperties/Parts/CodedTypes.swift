@@ -114,7 +114,7 @@ struct Holder: Codable {
     var number: Int64?
 }
 
-/// A value that stands in itself.
+/// A value that contains itself.
 indirect enum Indirect<Value: Codable>: Codable {
     case value(Value)
 

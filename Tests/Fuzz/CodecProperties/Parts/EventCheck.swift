@@ -56,7 +56,7 @@ struct EventCheck: ValueFormSink {
 
     mutating func key(_ key: Text) throws {
         guard case .dictionary(let last, false)? = stack.popLast() else {
-            throw Violation(description: "A key came where none is expected.")
+            throw Violation(description: "A key came unexpectedly.")
         }
         if let last { try require(last < key, "The keys are not in order, or one came twice.") }
         if key == "$classdef" { isOutputOnly = true }

@@ -28,7 +28,7 @@ struct ListComparison {
         }
     }
 
-    /// Whether the two are of the same kind, and the same where they are no collections.
+    /// Whether the two are of the same kind, and the same if they are not collections.
     private func areEqual(_ value: PropertyList.Value, _ copied: PropertyList.Value) -> Bool {
         switch (value, copied) {
         case (.boolean(let one), .boolean(let other)): one == other

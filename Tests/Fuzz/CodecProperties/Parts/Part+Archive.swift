@@ -3,7 +3,7 @@ import PropertyList
 
 extension Part {
     /// The validator and the value form: what is valid is shown the same each time, and what is shown
-    /// means the same where it is input.
+    /// means the same as input.
     static let archive = Part("archive") { bytes in
         guard let archive = try validated(bytes) else { return .refused }
         try require(archive.bytes == bytes, "An archive has other bytes than were read.")

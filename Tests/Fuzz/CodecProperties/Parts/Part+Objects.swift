@@ -27,7 +27,7 @@ extension Part {
         return .accepted
     }
 
-    /// The object that the archive is, or nil where it is none, which is then said properly.
+    /// The object that the archive is, or nil if it is not one and the error is a proper one.
     private static func object(of archive: KeyedArchive) throws -> NSObject? {
         do throws(ObjectCodingError) {
             return try archive.decodeObject(of: classes, options: .small)
@@ -48,7 +48,7 @@ extension Part {
 }
 
 extension Seeds {
-    /// Archives of Foundation's classes that no value in JSON stands for.
+    /// Archives of Foundation's classes that no value in JSON represents.
     static var objects: [[UInt8]] {
         var components = DateComponents()
         (components.year, components.isLeapMonth) = (2001, false)
