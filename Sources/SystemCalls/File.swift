@@ -1,6 +1,8 @@
 package import Glibc
 
-/// An open file or directory, closed when it goes out of scope: the one owner of its descriptor.
+/// An open file or directory.
+///
+/// It is the one owner of its descriptor, which it closes in the end.
 package struct File: ~Copyable {
     /// What messages call it.
     package let path: String
@@ -17,7 +19,7 @@ package struct File: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Takes an open file over.
+    /// Takes ownership of an open file.
     ///
     /// - Parameter path: What messages call it.
     package init(owning descriptor: Int32, named path: String) {

@@ -7,7 +7,7 @@ package final class FileDescriptor: Sendable, Equatable {
     /// The number by which the system knows it; valid as long as this object lives.
     package let number: Int32
 
-    /// Takes a descriptor over.
+    /// Takes ownership of a descriptor.
     package init(owning number: Int32) {
         self.number = number
     }
@@ -24,10 +24,10 @@ package final class FileDescriptor: Sendable, Equatable {
 
 /// The descriptors of standard input, output and error.
 package enum StandardDescriptors {
-    /// Opens those that this program was started without, so that none of its files or sockets gets
-    /// their numbers.
+    /// Opens those that were closed when this program started, so that none of its files or sockets
+    /// gets their numbers.
     ///
-    /// Reading and writing there fails, as it does on a descriptor that is closed.
+    /// Reading and writing there fails, as on a closed descriptor.
     package static func fill() {
         for (number, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] as [(Int32, Int32)]
         where fcntl(number, F_GETFD) < 0 {

@@ -2,7 +2,7 @@ package import Glibc
 
 /// What the file system knows of a file, as stat(2) gives it.
 package struct FileStatus: Sendable {
-    /// What kinds of files there are.
+    /// The kinds of files.
     package enum Kind: Sendable {
         case regular
         case directory
@@ -49,7 +49,7 @@ package struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-    /// Of which kind it is.
+    /// The kind of the file.
     package var kind: Kind {
         switch status.st_mode & S_IFMT {
         case S_IFREG: .regular
@@ -64,22 +64,22 @@ extension FileStatus {
     /// The permission bits, with those for the set IDs and the sticky bit.
     package var mode: mode_t { status.st_mode & 0o7777 }
 
-    /// The user that it belongs to.
+    /// The owner.
     package var owner: uid_t { status.st_uid }
 
-    /// The group that it belongs to.
+    /// The group.
     package var group: gid_t { status.st_gid }
 
     /// The size in bytes.
     package var size: Int { Int(status.st_size) }
 
-    /// How many bytes it takes up on the disk.
+    /// The space on the disk, in bytes.
     package var allocatedSize: Int {
         // stat(2) counts in units of 512 bytes, whatever the size of a block is.
         Int(status.st_blocks) * 512
     }
 
-    /// How many names it has.
+    /// The number of its names (hard links).
     package var linkCount: Int { Int(status.st_nlink) }
 
     /// When its contents last changed.
@@ -91,16 +91,16 @@ extension FileStatus {
     /// Its number on the device.
     package var inode: ino_t { status.st_ino }
 
-    /// Which file it is, whatever its name.
+    /// The identity of the file, whatever its name.
     package var identity: FileIdentity { FileIdentity(self) }
 
-    /// The status of a path; nil if there is nothing, or it cannot be reached.
+    /// The status of a path; nil if there is no file, or it cannot be reached.
     package static func ifAny(_ path: String, followingLinks: Bool = true) -> FileStatus? {
         try? FileStatus(of: path, followingLinks: followingLinks)
     }
 }
 
-/// What tells one file of this machine from every other, whatever their names.
+/// The identity of a file on this machine, whatever its names.
 package struct FileIdentity: Sendable, Hashable {
     private let device: dev_t
     private let inode: ino_t
@@ -110,7 +110,7 @@ package struct FileIdentity: Sendable, Hashable {
         inode = status.inode
     }
 
-    /// The identity of the file with this path; nil if none can be found.
+    /// The identity of the file with this path; nil if there is none.
     package init?(of path: String) {
         guard let status = FileStatus.ifAny(path) else { return nil }
         self = status.identity

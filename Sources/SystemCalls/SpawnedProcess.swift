@@ -3,13 +3,14 @@ internal import Glibc
 
 /// A child process that runs another program.
 package struct SpawnedProcess: Sendable {
-    /// The number by which the system knows it, until somebody has waited for its end.
+    /// The number of the process, until somebody has waited for its end.
     package let identifier: Int32
 
     /// Starts a program.
     ///
-    /// Of this process's descriptors it gets the given ones only; its standard output is `/dev/null`. No
-    /// signal is blocked or ignored, and what the keyboard sends goes to this process alone.
+    /// Of this process's descriptors, the child gets only the given ones; its standard output is
+    /// `/dev/null`. No signal is blocked or ignored. Signals from the keyboard go only to this
+    /// process.
     ///
     /// - Parameters:
     ///   - arguments: Without the name of the program.
@@ -39,7 +40,7 @@ package struct SpawnedProcess: Sendable {
 
         var attributes = Self.attributes()
         defer { posix_spawnattr_destroy(&attributes) }
-        // The C strings live until the child has its own.
+        // The C strings live until the child has copies.
         let arguments = Self.cStrings([program] + arguments)
         let variables = Self.cStrings(variables)
         defer { for text in arguments + variables { free(text) } }
@@ -74,14 +75,14 @@ package struct SpawnedProcess: Sendable {
         return attributes
     }
 
-    /// Copies for the caller to free, and nil as the end of the list.
+    /// Copies that the caller frees, with nil at the end of the list.
     private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         texts.map { strdup($0) } + [nil]
     }
 }
 
 extension SpawnedProcess {
-    /// Waits for the end of a child, and gives its status as wait(2) has it.
+    /// Waits for the end of a child, and returns its status as in wait(2).
     package static func reap(_ identifier: Int32) -> Int32 {
         var status: Int32 = 0
         // If this program ignores the ends of its children, there is nothing to collect.
@@ -89,7 +90,7 @@ extension SpawnedProcess {
         return status
     }
 
-    /// The exit status in what wait(2) gives; the number of a signal, plus 128.
+    /// The exit status in a result of wait(2), or 128 plus the number of a signal.
     package static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : signal + 128
