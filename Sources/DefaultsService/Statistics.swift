@@ -11,7 +11,7 @@ struct Statistics {
     var flushes: UInt64 = 0
     var failedFlushes: UInt64 = 0
     /// How often the store was repaired.
-    var rescues: UInt64 = 0
+    var repairs: UInt64 = 0
 
     /// All facts by name, with what the database has now.
     func facts(of database: Database, backups: [Backup]) -> [(Contract.GetStatistics.Fact, Value)] {
@@ -24,12 +24,12 @@ struct Statistics {
             (.databaseBytes, UInt64(clamping: database.storeSize)),
             (.reserveBytes, UInt64(clamping: database.reserveSize)),
             (.newestBackup, backups.first?.date ?? 0),
-            (.rescues, rescues),
-            (.lastRescueTime, UInt64(clamping: database.lastRescue?.time ?? 0)),
+            (.repairs, repairs),
+            (.lastRepairTime, UInt64(clamping: database.lastRepair?.time ?? 0)),
         ]
         let others: [(Contract.GetStatistics.Fact, Value)] = [
             (.backups, .uint32(UInt32(clamping: backups.count))),
-            (.lastRescue, .string(database.lastRescue?.report ?? "")),
+            (.lastRepair, .string(database.lastRepair?.report ?? "")),
             (.fileSystem, .string(database.fileSystem.name)),
             (.isNetworkFileSystem, .boolean(database.fileSystem.isNetwork)),
         ]

@@ -37,10 +37,10 @@ extension Notice {
                 + "there are lost. It was not read and is kept as \(setAside).")
     }
 
-    static func rescuing(_ path: String, pages: Int) -> Notice {
+    static func repairing(_ path: String, pages: Int) -> Notice {
         Notice(
             severity: .progress,
-            description: "\(path) is damaged and is being rescued: \(pages) pages were read so far."
+            description: "\(path) is damaged and is being repaird: \(pages) pages were read so far."
         )
     }
 

@@ -132,10 +132,10 @@ extension StorageError {
             "\(path) is damaged: its tables belong to this program, but its header says otherwise.")
     }
 
-    static func rescueFailed(_ path: String, _ cause: any Error) -> StorageError {
+    static func repairFailed(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The damaged database \(path) could not be rescued: \(reason(of: cause)) It was not "
+            "The damaged database \(path) could not be repaird: \(reason(of: cause)) It was not "
                 + "changed. Make sure that there is space beside it.", cause: cause)
     }
 

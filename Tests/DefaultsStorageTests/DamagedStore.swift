@@ -101,8 +101,8 @@ extension Scratch {
         Array(try #require(FileManager.default.contents(atPath: path)))
     }
 
-    /// What the database says that it has lost, in the notice of the last rescue.
-    var rescue: String? {
+    /// What the database says that it has lost, in the notice of the last repair.
+    var repair: String? {
         notices.last { $0.description.contains("was rebuilt") }?.description
     }
 
@@ -113,20 +113,20 @@ extension Scratch {
     }
 }
 
-/// What a rescue has made of a damaged store, beside what that held.
-struct RescueOutcome {
+/// What a repair has made of a damaged store, beside what that held.
+struct RepairOutcome {
     /// The keys that are not as they were.
     private(set) var missing: [String] = []
 
     /// Opens the store, reads everything, and if something is found to be damaged only then, has it
-    /// rescued as the service does.
+    /// repaird as the service does.
     init(of scratch: Scratch, expecting store: DamagedStore) async throws {
         var database = try scratch.open()
-        if let damage = try RescueOutcome.damage(of: database) {
+        if let damage = try RepairOutcome.damage(of: database) {
             database.close()
             database = try scratch.open(damage: damage)
         }
-        #expect(try RescueOutcome.damage(of: database) == nil, "it is sound after that")
+        #expect(try RepairOutcome.damage(of: database) == nil, "it is sound after that")
         for (domain, values) in store.contents {
             for (key, value) in values {
                 let found = try database.archive(key, in: domain)

@@ -17,8 +17,8 @@ extension Database {
     }
 
     /// Rebuilds the store with its own writer.
-    func rescue() async throws {
-        _ = try await makeWriter().rescue(identification, because: "A test.")
+    func repair() async throws {
+        _ = try await makeWriter().repair(identification, because: "A test.")
     }
 
     @discardableResult

@@ -190,7 +190,7 @@ import Testing
         let again = try scratch.open()
         try expectAll(in: again)
         // By which those who read the files know that the record may vouch for too much.
-        #expect(again.lastRescue != nil)
+        #expect(again.lastRepair != nil)
         #expect(try damage(of: again).isNone)
     }
 
@@ -211,9 +211,9 @@ import Testing
         #expect(try database.keys(of: managed).map(\.name) == ["a", "b"])
         database.close()
         database = try scratch.open(damage: damage)
-        let rescue = try #require(scratch.rescue)
-        #expect(rescue.contains("2 keys are lost: the record of the files of \(managed)"))
-        for text in [error?.description ?? "", damage, rescue] { #expect(!text.contains("''")) }
+        let repair = try #require(scratch.repair)
+        #expect(repair.contains("2 keys are lost: the record of the files of \(managed)"))
+        for text in [error?.description ?? "", damage, repair] { #expect(!text.contains("''")) }
         for (index, layer) in Self.layers.enumerated() {
             #expect(try database.value(domain(layer), .fileRecord) == nil)
             #expect(try database.archive("a", in: layer) == [UInt8(index + 1)])
@@ -236,7 +236,7 @@ import Testing
         database.close()
         try scratch.execute("DROP TABLE state")
         let again = try scratch.open()
-        #expect(scratch.rescue?.contains(/keys? (is|are) lost/) == false)
+        #expect(scratch.repair?.contains(/keys? (is|are) lost/) == false)
         #expect(try again.keys(of: domain("org.example.Many@system")).count == 300)
         #expect(try again.value(domain("org.example.Many@system"), .fileRecord) != nil)
         #expect(try damage(of: again).isNone)

@@ -69,7 +69,7 @@ import Testing
         #expect(size > 2 * given)
         try #require(truncate(copy.store, off_t(size - given)) == 0)
         let next = try copy.open()
-        #expect(copy.rescue == nil)
+        #expect(copy.repair == nil)
         #expect(try next.keys() == ["kept"])
         next.close()
     }
@@ -198,8 +198,8 @@ import Testing
         #expect(try scratch.size(scratch.store) < 1 << 20)
     }
 
-    @Test("A removed domain does not come back in a rescue before it is tidied up")
-    func rescuedBeforeTidying() async throws {
+    @Test("A removed domain does not come back in a repair before it is tidied up")
+    func repairdBeforeTidying() async throws {
         let database = try scratch.open()
         try database.set(["kept": [1]])
         try await fill(database, 40, of: 100_000)
@@ -212,8 +212,8 @@ import Testing
         next.close()
     }
 
-    @Test("A rescue finds every row of a database with pointer maps, wherever the damage is")
-    func rescuedWithMaps() async throws {
+    @Test("A repair finds every row of a database with pointer maps, wherever the damage is")
+    func repairdWithMaps() async throws {
         let database = try scratch.open()
         try await fill(database, 60, of: 200_000)
         for number in 0..<300 {
@@ -232,18 +232,18 @@ import Testing
         let next = try scratch.open()
         #expect(try next.keys(in: "org.example.Large").count == 60)
         #expect(try next.keys().count == 300)
-        #expect(scratch.noticed("360 keys were kept") || next.lastRescue != nil)
+        #expect(scratch.noticed("360 keys were kept") || next.lastRepair != nil)
         next.close()
         #expect(try scratch.query("PRAGMA auto_vacuum") == "[(2,)]")
     }
 
-    @Test("A rescue that takes long reports that it continues")
-    func progressOfRescue() async throws {
+    @Test("A repair that takes long reports that it continues")
+    func progressOfRepair() async throws {
         let database = try scratch.open()
         try await fill(database, 16, of: 1 << 20)
         database.close()
         var told: [Int] = []
-        _ = try StoreFile(path: scratch.store).rescue(
+        _ = try StoreFile(path: scratch.store).repair(
             because: "A test.", backups: [], mayBeTorn: false, journal: nil, note: nil,
             progress: Progress(every: .zero) { told.append($0) })
         #expect(told.count >= 4)

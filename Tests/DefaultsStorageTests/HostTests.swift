@@ -237,8 +237,8 @@ import Testing
         #expect(try scratch.query(Self.names) == "[('\(Self.box.id)', 'box')]")
     }
 
-    @Test("A rescue keeps the names")
-    func rescue() async throws {
+    @Test("A repair keeps the names")
+    func repair() async throws {
         let scratch = try Scratch()
         for machine in [Self.box, Self.far] {
             let database = try scratch.open(on: machine)

@@ -44,7 +44,7 @@ import Testing
         let found = try #require(try WriteAheadLog.open(of: copy.store, mayBeTorn: false))
         #expect(!found.isDamaged)
         let next = try copy.open()
-        #expect(copy.rescue == nil)
+        #expect(copy.repair == nil)
         #expect(try next.archive("large") == nil)
         #expect(try next.archive("key") == [2])
         await writer.close()
@@ -73,7 +73,7 @@ import Testing
         let copy = try scratch.copyAll()
         #expect(try WriteAheadLog.open(of: copy.store, mayBeTorn: false)?.isDamaged != true)
         let next = try copy.open()
-        #expect(copy.rescue == nil)
+        #expect(copy.repair == nil)
         #expect(try next.archive("small") == [1])
         await writer.close()
         database.close()
@@ -112,7 +112,7 @@ import Testing
         #expect(
             try WriteAheadLog.open(of: copy.store, mayBeTorn: false)?.isDamaged != true)
         #expect(try copy.open(boot: boot).archive("key") == [1])
-        #expect(copy.rescue == nil)
+        #expect(copy.repair == nil)
         database.close()
     }
 }

@@ -56,16 +56,16 @@ import Testing
             database.close()
         }
         #expect(linked.isLink())
-        #expect(linked.scratch.rescue == nil)
+        #expect(linked.scratch.repair == nil)
     }
 
     @Test("A damaged store is rebuilt in its own directory, and the link stays")
-    func rescued() async throws {
+    func repaird() async throws {
         try FileHandle(forWritingTo: URL(fileURLWithPath: target)).write(
             contentsOf: [UInt8](repeating: 0, count: 100))
         let database = try scratch.open()
         #expect(try database.archive("key") == [1])
-        #expect(scratch.rescue != nil)
+        #expect(scratch.repair != nil)
         database.close()
         #expect(isLink())
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(scratch.root)/dotfiles")

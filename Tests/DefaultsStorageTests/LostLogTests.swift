@@ -73,8 +73,8 @@ import Testing
         if !given.isSameBoot { try FileManager.default.removeItem(atPath: "\(scratch.root)/run") }
         let boot = given.isSameBoot ? Scratch.boot : .random()
         let database = try scratch.open(boot: boot)
-        let report = try #require(scratch.rescue, "\(scratch.notices)")
-        #expect(database.lastRescue?.report == report)
+        let report = try #require(scratch.repair, "\(scratch.notices)")
+        #expect(database.lastRepair?.report == report)
         let keys = try database.keys()
         if keys != ["early", "late"] {
             #expect(
@@ -85,7 +85,7 @@ import Testing
         // The damage is reported once, even if the next process, too, is killed before its first flush.
         let again = try scratch.copyAll()
         #expect(try again.open(boot: boot).keys() == keys)
-        #expect(again.rescue == nil)
+        #expect(again.repair == nil)
         database.close()
     }
 
@@ -98,12 +98,12 @@ import Testing
                 let database = try copy.open(boot: boot)
                 #expect(try database.archive("key") == value.map { [$0] }, "\(step)")
                 #expect(
-                    database.lastRescue == nil && copy.rescue == nil, "\(step): \(copy.notices)")
+                    database.lastRepair == nil && copy.repair == nil, "\(step): \(copy.notices)")
                 #expect(!copy.noticed("write-ahead log"), "\(step): \(copy.notices)")
                 // Nor does the one that is killed while it opens.
                 let next = try copy.copyAll()
                 let again = try next.open(boot: boot)
-                #expect(again.lastRescue == nil && next.rescue == nil, "\(step): \(next.notices)")
+                #expect(again.lastRepair == nil && next.repair == nil, "\(step): \(next.notices)")
             }
         }
         for round in UInt8(1)...2 {
@@ -133,7 +133,7 @@ import Testing
         try replaceLog(of: folded, by: [UInt8](repeating: byte, count: size))
         let database = try folded.open(boot: .random())
         #expect(try database.keys() == ["early", "late"])
-        #expect(folded.rescue == nil && database.lastRescue == nil, "\(folded.notices)")
+        #expect(folded.repair == nil && database.lastRepair == nil, "\(folded.notices)")
     }
 
     /// A database that was closed with the values of two flushes, and the log of the first one.
@@ -164,9 +164,9 @@ import Testing
         let database = try scratch.open(boot: isSameBoot ? Scratch.boot : .random())
         #expect(try database.archive("key") == [2])
         #expect(try database.keys() == ["key", "newer"])
-        #expect(scratch.rescue == nil)
+        #expect(scratch.repair == nil)
         #expect(scratch.noticed("was not the log of this database"))
-        #expect(database.lastRescue?.report.contains("was not read and is kept as") == true)
+        #expect(database.lastRepair?.report.contains("was not read and is kept as") == true)
         let aside = try #require(try scratch.damagedFiles().first)
         #expect(try scratch.bytes("\(scratch.location.directory)/\(aside)") == log)
         database.close()
@@ -178,7 +178,7 @@ import Testing
         let (scratch, _) = try await closed()
         try replaceLog(of: scratch, by: Damage.longText.apply(to: []))
         #expect(try scratch.open().archive("key") == [2])
-        #expect(scratch.rescue == nil)
+        #expect(scratch.repair == nil)
         #expect(try scratch.damagedFiles().count == 1)
     }
 
@@ -190,7 +190,7 @@ import Testing
         let database = try scratch.open()
         #expect(try database.keys() == ["key"])
         #expect(try database.archive("key") == [1])
-        #expect(scratch.rescue == nil && database.lastRescue == nil)
+        #expect(scratch.repair == nil && database.lastRepair == nil)
         #expect(try scratch.damagedFiles().isEmpty)
     }
 
@@ -221,6 +221,6 @@ import Testing
             to: URL(fileURLWithPath: "\(scratch.location.directory)/lock"))
         let database = try scratch.open()
         #expect(try database.keys() == ["early", "late"])
-        #expect(scratch.rescue == nil && database.lastRescue == nil)
+        #expect(scratch.repair == nil && database.lastRepair == nil)
     }
 }

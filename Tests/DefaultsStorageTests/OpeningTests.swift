@@ -136,7 +136,7 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: path))
         let database = try scratch.open()
         #expect(try database.domains().isEmpty)
-        #expect(scratch.rescue?.contains("damaged at its beginning") == true)
+        #expect(scratch.repair?.contains("damaged at its beginning") == true)
         let aside = try #require(try scratch.damagedFiles().first)
         #expect(
             FileManager.default.contents(atPath: "\(scratch.location.directory)/\(aside)") == bytes)
@@ -159,7 +159,7 @@ import Testing
         database.close()
         try scratch.execute(sql)
         let again = try scratch.open()
-        #expect(scratch.rescue != nil)
+        #expect(scratch.repair != nil)
         #expect(try again.archive("key") == [1])
         #expect(try again.archive("pending") == [2], "the journal is known by its own identity")
         #expect(try again.set(["key": [3]]).generation > last)

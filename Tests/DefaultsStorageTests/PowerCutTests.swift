@@ -11,7 +11,7 @@ import Testing
     /// Which change of `steps()` the files hold: "left" and "right" are always set together.
     private func state(of scratch: Scratch) throws -> Int {
         let database = try scratch.open(boot: .random())
-        #expect(scratch.rescue == nil && database.lastRescue == nil, "\(scratch.notices)")
+        #expect(scratch.repair == nil && database.lastRepair == nil, "\(scratch.notices)")
         let left = try database.archive("left")
         #expect(try database.archive("right") == left)
         #expect(try database.keys() == (left == nil ? [] : ["left", "right"]))
@@ -92,7 +92,7 @@ import Testing
         try Data(log).write(to: URL(fileURLWithPath: "\(copy.location.directory)/defaults.db-wal"))
         try copy.forgetNote()
         #expect(try state(of: copy) == 1)
-        #expect(copy.rescue == nil)
+        #expect(copy.repair == nil)
         withExtendedLifetime((database, writer)) {}
     }
 }

@@ -33,14 +33,14 @@ import Testing
         return database
     }
 
-    @Test("1: a rescue whose commit the disk refuses did not happen, and later writes stay")
+    @Test("1: a repair whose commit the disk refuses did not happen, and later writes stay")
     func refused() async throws {
         let database = try await database()
         let (place, ready) = (directory, scratch.store + ".renewed")
         let watch = SyncWatch(below: place) { path in
             path != place || access(ready, F_OK) != 0
         }
-        let error = await #expect(throws: StorageError.self) { try await database.rescue() }
+        let error = await #expect(throws: StorageError.self) { try await database.repair() }
         #expect(error?.code == .cannotOpen)
         #expect(try leavesNothing())
         try database.set(["late": [2]])
@@ -57,7 +57,7 @@ import Testing
         let database = try await database()
         let place = directory
         let watch = SyncWatch(below: place) { $0 != place }
-        let error = await #expect(throws: StorageError.self) { try await database.rescue() }
+        let error = await #expect(throws: StorageError.self) { try await database.repair() }
         #expect(error?.code == .replacementUndecided)
         try database.set(["late": [2]])
         let refusal = await #expect(throws: StorageError.self) { try await database.flush() }
@@ -76,12 +76,12 @@ import Testing
         let database = try await database()
         let place = directory
         let watch = SyncWatch(below: place) { !$0.hasSuffix(".unfinished") }
-        await #expect(throws: StorageError.self) { try await database.rescue() }
+        await #expect(throws: StorageError.self) { try await database.repair() }
         #expect(try leavesNothing())
         watch.stop()
         let cause = SQLiteError(
             extendedCode: .full, message: "full", sql: "CREATE TABLE state (id INTEGER)")
-        #expect(!StorageError.rescueFailed(scratch.store, cause).description.contains("CREATE"))
+        #expect(!StorageError.repairFailed(scratch.store, cause).description.contains("CREATE"))
         #expect(!StorageError.storeLost(scratch.store, cause).description.contains("CREATE"))
         database.close()
     }

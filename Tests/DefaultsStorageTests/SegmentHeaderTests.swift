@@ -92,7 +92,7 @@ import Testing
             try await database.flush()
             #expect(try database.keys().starts(with: ["a", "b"]))
             #expect(database.generation <= .largestInFile)
-            #expect(database.lastRescue == nil)
+            #expect(database.lastRepair == nil)
             database.close()
         }
         #expect(!scratch.noticed("damaged"))

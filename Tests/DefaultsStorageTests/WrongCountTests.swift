@@ -27,17 +27,17 @@ import Testing
         let database = try scratch.open()
         let error = #expect(throws: StorageError.self) { try database.countedKeys(of: domain) }
         #expect(error?.code == .damagedDatabase)
-        try await database.rescue()
+        try await database.repair()
         database.close()
         let again = try scratch.open()
         #expect(try again.countedKeys(of: domain).count == (sql.hasPrefix("DELETE") ? 0 : 2))
         #expect(
-            (again.lastRescue?.report.contains("with unknown names are lost") == true)
+            (again.lastRepair?.report.contains("with unknown names are lost") == true)
                 == sql.hasPrefix("DELETE"))
     }
 
     @Test(
-        "An impossible count does not trap, in a check or in a rescue",
+        "An impossible count does not trap, in a check or in a repair",
         arguments: [Int64.min, -1, .max])
     func extreme(_ count: Int64) async throws {
         let scratch = try await damaged(
@@ -49,7 +49,7 @@ import Testing
         #expect(!check.damage.isNone)
         try database.set(["d": [4]], in: "org.example.New")
         try await database.flush()
-        try await database.rescue()
+        try await database.repair()
         database.close()
         let again = try scratch.open()
         #expect(try again.countedKeys(of: #require(domain)).count == 2)

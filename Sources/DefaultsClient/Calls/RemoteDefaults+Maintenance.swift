@@ -12,7 +12,7 @@ public struct ServiceFacts: Sendable, Hashable {
     }
 
     /// The replacement of a damaged database by a new one.
-    public struct Rescue: Sendable, Hashable {
+    public struct Repair: Sendable, Hashable {
         /// When that was, in seconds since 1970.
         public let time: UInt64
         /// What was recovered and what was lost, in sentences.
@@ -37,8 +37,8 @@ public struct ServiceFacts: Sendable, Hashable {
     public let databaseSize: UInt64?
     /// The file system that the database is on; nil if the daemon does not report it.
     public let fileSystem: FileSystem?
-    /// The last rescue; nil if there was none.
-    public let lastRescue: Rescue?
+    /// The last repair; nil if there was none.
+    public let lastRepair: Repair?
 }
 
 extension RemoteDefaults {
@@ -81,12 +81,12 @@ extension ServiceFacts {
         } else {
             fileSystem = nil
         }
-        if case .string(let report) = facts[.lastRescue], !report.isEmpty,
-            case .uint64(let time) = facts[.lastRescueTime]
+        if case .string(let report) = facts[.lastRepair], !report.isEmpty,
+            case .uint64(let time) = facts[.lastRepairTime]
         {
-            lastRescue = Rescue(time: time, report: report)
+            lastRepair = Repair(time: time, report: report)
         } else {
-            lastRescue = nil
+            lastRepair = nil
         }
     }
 }

@@ -28,7 +28,7 @@ extension Contract {
             /// Flushes since the start that failed (t).
             case failedFlushes = "FailedFlushes"
             /// How often a damaged database was repaired since the start (t).
-            case rescues = "Rescues"
+            case repairs = "Rescues"
             /// Size of the changes that are not on disk yet, in bytes (t).
             case pendingBytes = "PendingBytes"
             /// Size of the journal, in bytes (t).
@@ -42,9 +42,9 @@ extension Contract {
             /// When the newest backup was made, in seconds since 1970; 0 if there is none (t).
             case newestBackup = "NewestBackup"
             /// What the last repair kept and what it lost; empty if there was none (s).
-            case lastRescue = "LastRescue"
+            case lastRepair = "LastRescue"
             /// Time of the last repair, in seconds since 1970 (t).
-            case lastRescueTime = "LastRescueTime"
+            case lastRepairTime = "LastRescueTime"
             /// The file system of the database (s).
             case fileSystem = "FileSystem"
             /// Whether that is a network file system (b).

@@ -41,12 +41,12 @@ extension DefaultsObject {
         await snapshotsClosed()
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
-            let rescue = try await rebuildStore(because: damage)
-            if let rescue { database = try database.reopened(after: rescue) }
+            let repair = try await rebuildStore(because: damage)
+            if let repair { database = try database.reopened(after: repair) }
             writer = try database.makeWriter()
             longCalls.isLogReady = false
-            waiting = disk.endRepair(isSuccess: rescue != nil, at: .now)
-            if let rescue { noteRepaired(rescue) }
+            waiting = disk.endRepair(isSuccess: repair != nil, at: .now)
+            if let repair { noteRepaired(repair) }
         } catch {
             return abandon(because: error)
         }
@@ -58,20 +58,20 @@ extension DefaultsObject {
         await connection.resumePostponedCalls()
     }
 
-    private func noteRepaired(_ rescue: CompletedRescue) {
-        statistics.rescues += 1
+    private func noteRepaired(_ repair: CompletedRepair) {
+        statistics.repairs += 1
         trouble.damage = ""
-        announce(rescue.domains, at: database.generation)
+        announce(repair.domains, at: database.generation)
     }
 
     /// Makes an intact store from the damaged one.
     ///
     /// - Returns: Nil if this failed, and the damaged store is still in use.
     /// - Throws: `StorageError` if the database can no longer be used.
-    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRescue?
+    private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRepair?
     {
         do throws(StorageError) {
-            return try await writer.rescue(database.identification, because: damage)
+            return try await writer.repair(database.identification, because: damage)
         } catch {
             // Otherwise the next start could find a different store than the one in use.
             guard error.code == .cannotOpen else { throw error }

@@ -30,7 +30,7 @@ struct FileLayers {
     var lastRecord: (domain: Domain, record: FileRecord)?
     /// The repair of the store after which the files were last compared with it; nil before the
     /// first comparison.
-    var rescue: Int64?
+    var repair: Int64?
     /// Whether the files must be read again.
     var isOutdated = false
     var isBeingRead = false
@@ -122,7 +122,7 @@ struct MergedLayer {
     ///
     /// - Parameter files: Their paths and digests.
     func record(
-        of files: [(path: FilePath, digest: UInt64)], rescue: Int64
+        of files: [(path: FilePath, digest: UInt64)], repair: Int64
     ) -> FileRecord {
         var keys: [Int: [Key]] = [:]
         for (key, entry) in entries where entry.file != 0 {
@@ -136,6 +136,6 @@ struct MergedLayer {
                     hidden: (hidden[index] ?? []).sorted {
                         $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
                     })
-            }, rescue: rescue)
+            }, repair: repair)
     }
 }

@@ -113,10 +113,10 @@ struct FileRecord: Codable, Equatable {
 
     /// The files, the weakest first.
     var files: [File] = []
-    /// When the store was last repaired, by `RescueRecord`.
+    /// When the store was last repaired, by `RepairRecord`.
     ///
     /// An older record may describe values that are lost.
-    var rescue: Int64 = 0
+    var repair: Int64 = 0
 
     /// The file of each key, except for the keys of the first file.
     var sources: [Key: FilePath] {

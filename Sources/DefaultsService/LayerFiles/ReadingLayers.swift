@@ -122,18 +122,18 @@ extension DefaultsObject {
     ///
     /// - Returns: Whether this was such a reading.
     private func loadRecords() throws -> Bool {
-        let rescue = database.lastRescue?.time ?? 0
-        guard layers.rescue != rescue else { return false }
+        let repair = database.lastRepair?.time ?? 0
+        guard layers.repair != repair else { return false }
         (layers.known, layers.lastRecord) = ([:], nil)
         for domain in try database.domainsOfFiles() {
             let record = try fileRecord(of: domain)
             // A record from before the repair may describe values that are lost.
-            let isValid = record?.rescue == rescue
+            let isValid = record?.repair == repair
             layers.known[domain] = FileLayers.Known(
                 files: record?.files.map { ($0.path, isValid ? $0.digest : 0) } ?? [],
                 locks: LockTable(record?.locks ?? []))
         }
-        layers.rescue = rescue
+        layers.repair = repair
         return true
     }
 

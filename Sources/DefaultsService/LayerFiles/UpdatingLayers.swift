@@ -31,7 +31,7 @@ extension DefaultsObject {
         var merging = try merge(found, over: old, of: domain)
         let record = merging.layer.record(
             of: found.map { ($0.path, merging.problems[$0.path] == nil ? $0.digest : 0) },
-            rescue: layers.rescue ?? 0)
+            repair: layers.repair ?? 0)
         var locks = record.locks
         do {
             if let change = try difference(of: domain, from: merging.layer, record, old) {

@@ -177,17 +177,17 @@ extension Database {
 }
 
 extension Database {
-    /// What the writer needs for a rescue of the store.
+    /// What the writer needs for a repair of the store.
     package var identification: StoreIdentification {
         StoreIdentification(uuid: journal.database)
     }
 
-    /// Closes the database and opens the rescued store, as the next process would.
+    /// Closes the database and opens the repaird store, as the next process would.
     ///
     /// - Returns: The database to use from now on instead of this one.
     /// - Throws: As the opening of any database.
-    package func reopened(after rescue: CompletedRescue) throws(StorageError) -> Database {
-        report(.rescued(rescue.report))
+    package func reopened(after repair: CompletedRepair) throws(StorageError) -> Database {
+        report(.repaird(repair.report))
         close()
         return try Database(
             at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)

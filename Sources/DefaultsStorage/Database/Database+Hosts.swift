@@ -23,7 +23,7 @@ extension Database {
     ///
     /// A key that the machine already has keeps its value there. A value is set in the new place
     /// before it is removed from the old one, so it is never missing in both. A damaged value stays
-    /// in its place, for a rescue.
+    /// in its place, for a repair.
     ///
     /// - Parameter made: Called with each change that this makes.
     /// - Throws: The errors of `commit(_:)`, and `.cannotRead`. The rest is not moved then.

@@ -29,8 +29,8 @@ internal import SystemCalls
 ///    later one.
 /// 7. The cost of a change does not grow with the database.
 package final class Database {
-    /// The last rescue from a damaged store; nil if there was none.
-    package let lastRescue: RescueRecord?
+    /// The last repair from a damaged store; nil if there was none.
+    package let lastRepair: RepairRecord?
     /// The directory and its lock.
     package let fileSystem: FileSystem
 
@@ -61,7 +61,7 @@ package final class Database {
     ///
     /// - Parameters:
     ///   - location: Where it is. Missing directories are created.
-    ///   - damage: What the process has found to be wrong with the store, which is then rescued;
+    ///   - damage: What the process has found to be wrong with the store, which is then repaird;
     ///     nil if nothing was. Damage that is found while opening is handled in the same way.
     ///   - pageKeeper: Who keeps the page of counters for the next process if this one is killed; nil
     ///     makes it a file.
@@ -95,7 +95,7 @@ package final class Database {
             damage: damage, report: report)
         let beginning = try opening.begin(
             at: location, boot: boot, pageKeeper: pageKeeper)
-        lastRescue = opening.store.lastRescue
+        lastRepair = opening.store.lastRepair
         identity = beginning.identity
         self.location = location
         self.boot = boot

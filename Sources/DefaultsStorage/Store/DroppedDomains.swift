@@ -9,9 +9,9 @@ internal import SQLite
 /// are removed between flushes, in steps.
 ///
 /// Invariants:
-/// 1. Nothing that is read of a store, nor a rescue of it, gives an entry of a dropped domain.
+/// 1. Nothing that is read of a store, nor a repair of it, gives an entry of a dropped domain.
 /// 2. The row of a dropped domain is removed after its entries, when these are no longer anywhere in
-///    the file. Until then it tells a rescue what to leave out: every entry of the domain up to its
+///    the file. Until then it tells a repair what to leave out: every entry of the domain up to its
 ///    last change.
 struct DroppedDomains {
     /// How many entries a domain may have that is not dropped but removed at once.

@@ -10,8 +10,8 @@ struct OpenStore {
     /// The machines whose names are noted.
     let hosts: [Host]
     let isNew: Bool
-    /// The last rescue; nil if it was never rescued.
-    private(set) var lastRescue: RescueRecord?
+    /// The last repair; nil if it was never repaird.
+    private(set) var lastRepair: RepairRecord?
 
     /// Opens a store; an empty file becomes a new one.
     ///
@@ -31,7 +31,7 @@ struct OpenStore {
         state = try file.state(connection)
         reader = try StoreReader(connection, path: file.path)
         do {
-            lastRescue = try RescueRecord(of: connection)
+            lastRepair = try RepairRecord(of: connection)
             hosts = try HostTable(connection: connection).read()
         } catch {
             throw .storeFailure(file.path, error, .cannotOpen)
@@ -39,24 +39,24 @@ struct OpenStore {
         connection.keepLogOnClose(false)
     }
 
-    /// Notes a loss in the store that no rescue can restore.
+    /// Notes a loss in the store that no repair can restore.
     func noting(
         _ loss: Notice, report: (Notice) -> Void
     ) -> OpenStore {
         report(loss)
         var store = self
-        let record = RescueRecord(loss.description)
+        let record = RepairRecord(loss.description)
         // On a full disk, only the log and this process know of it.
         try? record.write(on: connection)
-        store.lastRescue = record
+        store.lastRepair = record
         return store
     }
 }
 
-/// What a store notes about its last rescue.
+/// What a store notes about its last repair.
 ///
-/// It is written together with the rescued store, so every rescue is on record.
-package struct RescueRecord: Sendable, Hashable {
+/// It is written together with the repaird store, so every repair is on record.
+package struct RepairRecord: Sendable, Hashable {
     /// When it was, in seconds since 1970.
     package let time: Int64
     /// What was kept and what was lost, in sentences that name keys and no values.
@@ -68,7 +68,7 @@ package struct RescueRecord: Sendable, Hashable {
         self.report = report
     }
 
-    /// Reads the last one; nil if the store was never rescued.
+    /// Reads the last one; nil if the store was never repaird.
     init?(of connection: Connection) throws(SQLiteError) {
         let select = try connection.prepare(
             "SELECT time, report FROM rescues ORDER BY id DESC LIMIT 1")

@@ -59,7 +59,7 @@ enum Schema {
         \(indexes)
         """,
         """
-        -- The rescues from a damaged database that this one came from.
+        -- The repairs from a damaged database that this one came from.
         CREATE TABLE rescues (
             id INTEGER PRIMARY KEY,
             time INTEGER NOT NULL,       -- in seconds since 1970

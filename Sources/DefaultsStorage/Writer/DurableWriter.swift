@@ -206,9 +206,9 @@ extension Connection {
     }
 }
 
-/// The rescue of a damaged store while the process continues.
+/// The repair of a damaged store while the process continues.
 extension DurableWriter {
-    /// Rescues the store after a read, a flush or a check has found damage, and closes the writer.
+    /// Repairs the store after a read, a flush or a check has found damage, and closes the writer.
     ///
     /// Meanwhile the database can be read, and accepts changes. They are not written before
     /// `Database.reopened(after:)` has opened the new store, or the database has made another
@@ -217,18 +217,18 @@ extension DurableWriter {
     /// - Parameters:
     ///   - damage: The damage, as a sentence.
     ///   - database: Whose store it is.
-    /// - Returns: The rescue.
+    /// - Returns: The repair.
     /// - Throws: `.cannotOpen` if the disk refuses the new store; then nothing was changed.
     ///   `.replacementUndecided` if the next start may still find a new store; then this one must
     ///   not be written any more.
-    package func rescue(
+    package func repair(
         _ database: StoreIdentification, because damage: String
-    ) throws(StorageError) -> CompletedRescue {
+    ) throws(StorageError) -> CompletedRepair {
         close()
-        let report = try file.rescue(
+        let report = try file.repair(
             because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
             journal: database.uuid, note: place.currentNote)
-        return CompletedRescue(report: report)
+        return CompletedRepair(report: report)
     }
 }
 
@@ -238,10 +238,10 @@ package struct StoreIdentification: Sendable {
     let uuid: UniqueID
 }
 
-/// A store that was rescued and is not opened yet.
-package struct CompletedRescue: Sendable {
-    let report: RescueReport
+/// A store that was repaird and is not opened yet.
+package struct CompletedRepair: Sendable {
+    let report: RepairReport
 
     /// What has changed by it, for each domain.
-    package var domains: [RescuedDomain] { report.domains }
+    package var domains: [RepairdDomain] { report.domains }
 }

@@ -43,7 +43,7 @@ struct Status: ServiceCommand {
         if let fileSystem = facts?.fileSystem {
             columns.rows.append(["file system", fileSystem.words])
         }
-        if let facts { columns.rows.append(["damage", facts.lastRescue?.words ?? "none"]) }
+        if let facts { columns.rows.append(["damage", facts.lastRepair?.words ?? "none"]) }
         if let backups { columns.rows.append(["backups", summary(of: backups)]) }
         if let hosts { columns.rows += rows(of: hosts) }
         if let files { columns.rows.append(["layers' files", LayerFileList(files).summary]) }
@@ -69,10 +69,10 @@ struct Status: ServiceCommand {
                 ("isNetworkFileSystem", "\(fileSystem.isNetwork)"),
             ]
         }
-        if let rescue = facts?.lastRescue {
+        if let repair = facts?.lastRepair {
             let facts = [
-                ("time", try UniversalTime(rescue.time).text.quoted),
-                ("report", try rescue.report.quoted),
+                ("time", try UniversalTime(repair.time).text.quoted),
+                ("report", try repair.report.quoted),
             ]
             members.append(("damage", try ShownJSON.object(facts)))
         }
@@ -119,6 +119,6 @@ extension ServiceFacts.FileSystem {
     }
 }
 
-extension ServiceFacts.Rescue {
+extension ServiceFacts.Repair {
     fileprivate var words: String { "\(LocalTime(time).text): \(report)" }
 }

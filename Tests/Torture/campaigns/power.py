@@ -172,9 +172,9 @@ class Cuts:
         ledger.judge(
             life.client, in_order=self.story is not no_runtime_directory,
             floor=max(required, default=0))
-        rescue = life.client.statistics()["LastRescue"]
-        if rescue:
-            raise Found(f"what a power cut leaves was taken for damage: {rescue}")
+        repair = life.client.statistics()["LastRescue"]
+        if repair:
+            raise Found(f"what a power cut leaves was taken for damage: {repair}")
         self.count_on(ledger, life)
         self.desktop.daemon.end()
         if way is STRICT:

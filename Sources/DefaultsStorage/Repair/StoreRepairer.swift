@@ -4,7 +4,7 @@ internal import SQLite
 internal import SystemCalls
 
 /// Opens a store, and repairs it first if it is damaged.
-struct StoreRescuer {
+struct StoreRepairer {
     private let file: StoreFile
     private let directory: PrivateDirectory
     private let journals: [PrivateDirectory]
@@ -44,7 +44,7 @@ struct StoreRescuer {
     ///
     /// - Parameter damage: The damage that was found before; nil if none was.
     /// - Returns: The store, and whether it was repaired.
-    func open(damage: String?) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+    func open(damage: String?) throws(StorageError) -> (OpenStore, isRepaird: Bool) {
         try setStrangeFilesAside()
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let aside = try setForeignLogAside()
@@ -54,14 +54,14 @@ struct StoreRescuer {
                 || JournalHistory.database(in: journals) != nil,
             mayBeTorn: mayBeTorn)
         if let reason = damage ?? condition.damage {
-            return try openRescued(because: reason, mayBeTorn: mayBeTorn)
+            return try openRepaird(because: reason, mayBeTorn: mayBeTorn)
         }
         if let state = try? file.foundState(), note?.isClosed == false,
             note?.provesLoss(in: state) == true
         {
             // All of the log was on disk when the note was written, so it has no incomplete
             // transaction.
-            return try openRescued(
+            return try openRepaird(
                 because: StorageError.behindItsNote(file.path).description, mayBeTorn: false)
         }
         do throws(StorageError) {
@@ -69,7 +69,7 @@ struct StoreRescuer {
             return (aside.map { store.noting($0, report: report) } ?? store, false)
         } catch {
             guard error.code == .damagedDatabase else { throw error }
-            return try openRescued(because: error.description, mayBeTorn: mayBeTorn)
+            return try openRepaird(because: error.description, mayBeTorn: mayBeTorn)
         }
     }
 
@@ -180,15 +180,15 @@ struct StoreRescuer {
         return nil
     }
 
-    private func openRescued(
+    private func openRepaird(
         because reason: String, mayBeTorn: Bool
-    ) throws(StorageError) -> (OpenStore, isRescued: Bool) {
+    ) throws(StorageError) -> (OpenStore, isRepaird: Bool) {
         try checkLink()
-        let made = try file.rescue(
+        let made = try file.repair(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
             journal: JournalHistory.database(in: journals), note: note,
-            progress: Progress { [path = file.path, report] in report(.rescuing(path, pages: $0)) })
-        report(.rescued(made))
+            progress: Progress { [path = file.path, report] in report(.repairing(path, pages: $0)) })
+        report(.repaird(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)
     }
@@ -222,13 +222,13 @@ extension StoreFile {
     ///   - note: How far the store had come; nil if it is unknown.
     ///   - progress: Counts the pages that are read.
     /// - Throws: `.cannotOpen` if nothing was done, or `.replacementUndecided`.
-    func rescue(
+    func repair(
         because reason: String, backups: [Backup], mayBeTorn: Bool, journal: UniqueID?,
         note: StoreNote?, progress: Progress? = nil
-    ) throws(StorageError) -> RescueReport {
-        var report = RescueReport(reason: reason)
-        try StoreReplacement(of: self).make(orThrow: { .rescueFailed(path, $0) }) { target in
-            report = try Rescue.make(
+    ) throws(StorageError) -> RepairReport {
+        var report = RepairReport(reason: reason)
+        try StoreReplacement(of: self).make(orThrow: { .repairFailed(path, $0) }) { target in
+            report = try Repair.make(
                 from: path, at: target, because: reason, backups: backups.map(\.path),
                 mayBeTorn: mayBeTorn, journal: journal, note: note, progress: progress)
         }

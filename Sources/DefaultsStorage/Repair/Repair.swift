@@ -11,14 +11,14 @@ internal import SystemCalls
 /// 1. The checksum of every row of the new store has been verified.
 /// 2. The files of the damaged store are only read. `StoreReplacement` says what happens to them.
 /// 3. A key that is known to have been removed does not come back.
-struct Rescue {
-    private let store: RescuedStore
+struct Repair {
+    private let store: RepairdStore
     private let path: String
     private let backups: [String]
     private let journal: UniqueID?
     private let note: StoreNote?
     private let progress: Progress?
-    private var report: RescueReport
+    private var report: RepairReport
     /// What the rows of the damaged store say about its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
     /// The entries that are known to be missing, with the known names.
@@ -44,15 +44,15 @@ struct Rescue {
     static func make(
         from path: String, at target: String, because reason: String, backups: [String],
         mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
-    ) throws -> RescueReport {
-        var rescue = Rescue(
-            store: try RescuedStore(at: target), path: path, backups: backups,
+    ) throws -> RepairReport {
+        var repair = Repair(
+            store: try RepairdStore(at: target), path: path, backups: backups,
             journal: journal ?? note?.database, note: note, progress: progress,
-            report: RescueReport(reason: reason))
-        let left = try rescue.takeWhatIsLeft(mayBeTorn: mayBeTorn)
-        let filled = try rescue.fillIn(after: left)
-        try rescue.finish(left, filled)
-        return rescue.report
+            report: RepairReport(reason: reason))
+        let left = try repair.takeWhatIsLeft(mayBeTorn: mayBeTorn)
+        let filled = try repair.fillIn(after: left)
+        try repair.finish(left, filled)
+        return repair.report
     }
 
     /// Adds everything readable of the damaged store.
@@ -129,7 +129,7 @@ struct Rescue {
 
     /// Notes an entry that may be missing.
     private mutating func note(_ name: EntryName) {
-        guard missing.count < Rescue.mostMissing else { return }
+        guard missing.count < Repair.mostMissing else { return }
         missing.insert(name)
     }
 
@@ -163,7 +163,7 @@ struct Rescue {
         for host in salvage.hosts { try store.add(host) }
         let isNewer = left.map { $0.generation < state.generation } ?? true
         if isNewest && isNewer { report.isBlind = true }
-        var filled = RescueReport.Filling(backup: path)
+        var filled = RepairReport.Filling(backup: path)
         var shortDomains: [Domain: Bool] = [:]
         try salvage.forEachFinding { finding in
             guard case .entry(let domain, let entry) = finding else { return }
@@ -202,7 +202,7 @@ struct Rescue {
 
 // MARK: The end
 
-extension Rescue {
+extension Repair {
     /// Completes the new store.
     ///
     /// Its generations continue above all that may have been given. A client that expects an old
@@ -237,7 +237,7 @@ extension Rescue {
             let known = try store.keyCount(of: row.domain) + (named[row.domain] ?? 0)
             guard known < row.keyCount else { continue }
             // A damaged row may contain any count.
-            report.unnamed += Int(min(row.keyCount - known, Rescue.mostUnnamed))
+            report.unnamed += Int(min(row.keyCount - known, Repair.mostUnnamed))
             report.short.append(row.domain)
         }
         for touched in report.domains {

@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultsStorage
 
 /// What backups add to a damaged store, and what they do not.
-@Suite struct RescueFromBackupTests {
+@Suite struct RepairFromBackupTests {
     /// A database with a backup in the middle of its life, closed.
     private func filled() async throws -> Scratch {
         let scratch = try Scratch()
@@ -39,9 +39,9 @@ import Testing
         #expect(try database.keys().count == 200)
         #expect(try database.archive("changed", in: "org.example.Other") == [1])
         #expect(try database.archive("removed", in: "org.example.Other") == [1])
-        let rescue = try #require(scratch.rescue)
-        #expect(rescue.contains("missing or empty"))
-        #expect(rescue.contains("203 keys were taken from the backup 2026-11-18T110640Z-"))
+        let repair = try #require(scratch.repair)
+        #expect(repair.contains("missing or empty"))
+        #expect(repair.contains("203 keys were taken from the backup 2026-11-18T110640Z-"))
         // Once more it is opened as any other.
         database.close()
         let again = try scratch.open()
@@ -69,7 +69,7 @@ import Testing
         #expect(try database.keys(in: "org.example.Other") == ["changed", "new"])
         #expect(try database.archive("changed", in: "org.example.Other") == [2])
         #expect(try database.keys(in: "org.example.Cleared").isEmpty)
-        #expect(scratch.rescue?.contains("Nothing else is known to be missing.") == true)
+        #expect(scratch.repair?.contains("Nothing else is known to be missing.") == true)
     }
 
     @Test("A damaged backup gives what can be read of it, and an older one the rest")
@@ -112,7 +112,7 @@ import Testing
         let again = try killed.open()
         #expect(try again.archive("key") == [1])
         let reason = isEarlierVersion ? "older than its newest" : "lacks changes that"
-        #expect(killed.rescue?.contains(reason) == true, "\(killed.notices)")
+        #expect(killed.repair?.contains(reason) == true, "\(killed.notices)")
     }
 
     @Test("A key that is newer in the backup is counted once, as one of the backup")
@@ -138,7 +138,7 @@ import Testing
         try FileManager.default.removeItem(atPath: killed.store + "-wal")
         let again = try killed.open()
         #expect(try again.archive("key9") == [2])
-        let report = try #require(killed.rescue)
+        let report = try #require(killed.repair)
         #expect(report.contains("10 keys were taken from the backup"), "\(report)")
         #expect(!report.contains("were read from it"), "\(report)")
         #expect(
@@ -155,13 +155,13 @@ import Testing
         database.close()
         try FileManager.default.removeItem(atPath: killed.store + "-wal")
         let again = try killed.open(boot: .random())
-        #expect(again.lastRescue?.report.contains("lacks changes that were on disk") == true)
-        #expect(again.lastRescue?.report.contains("Any other keys are lost") == true)
+        #expect(again.lastRepair?.report.contains("lacks changes that were on disk") == true)
+        #expect(again.lastRepair?.report.contains("Any other keys are lost") == true)
         #expect(killed.noticed("write-ahead log"))
         again.close()
         // One that was closed has none.
         let closed = try scratch.copyWithoutRuntime()
-        #expect(try closed.open(boot: .random()).lastRescue == nil)
+        #expect(try closed.open(boot: .random()).lastRepair == nil)
     }
 
     @Test("A backup of another database is not used")
@@ -178,9 +178,9 @@ import Testing
             atPath: foreign.path, toPath: folder + foreign.name + ".db")
         try FileManager.default.removeItem(atPath: scratch.store)
         try scratch.process { _ in }
-        let rescue = try #require(scratch.rescue)
-        #expect(rescue.contains("taken from the backup 2026-11-18T110640Z-"))
-        #expect(!rescue.contains(foreign.name))
+        let repair = try #require(scratch.repair)
+        #expect(repair.contains("taken from the backup 2026-11-18T110640Z-"))
+        #expect(!repair.contains(foreign.name))
     }
 
     @Test("A damaged row brings back no cleared domain, and a damaged removal no key")
@@ -211,7 +211,7 @@ import Testing
         let again = try scratch.open(damage: "Two rows were damaged.")
         #expect(try again.keys() == ["second"])
         #expect(try again.keys(in: "org.example.Other") == ["kept"])
-        #expect(scratch.rescue?.contains("1 key is lost: 'new' of org.example.App.") == true)
+        #expect(scratch.repair?.contains("1 key is lost: 'new' of org.example.App.") == true)
     }
 
     @Test("A file with impossible numbers neither traps nor hangs nor fills memory")
@@ -250,7 +250,7 @@ import Testing
         try FileManager.default.copyItem(atPath: older.path, toPath: scratch.store)
         let again = try scratch.open()
         #expect(try again.archive("key") == [1])
-        #expect(scratch.rescue == nil)
+        #expect(scratch.repair == nil)
         #expect(try again.set(["key": [3]]).generation > last)
     }
 
@@ -277,7 +277,7 @@ import Testing
         let scratch = try await filled()
         let ready = scratch.location.directory + "/defaults.db.renewed"
         let damaged = Data("damaged".utf8)
-        // The rescued store is whole and has its second name; how far its place is made differs.
+        // The repaird store is whole and has its second name; how far its place is made differs.
         for isSetAside in [false, true] {
             let copy = try scratch.copyWithoutRuntime()
             let files = FileManager.default
@@ -289,7 +289,7 @@ import Testing
             }
             let database = try copy.open()
             #expect(try database.keys().count == 200)
-            #expect(copy.rescue == nil, "it was told when it was made")
+            #expect(copy.repair == nil, "it was told when it was made")
             #expect(!files.fileExists(atPath: readyCopy))
             #expect(try copy.damagedFiles().count == (isSetAside ? 0 : 2))
             database.close()
@@ -305,7 +305,7 @@ import Testing
         let database = try scratch.open()
         #expect(try database.archive("key") == [1])
         #expect(try database.set(["key": [2]]).generation > before)
-        #expect(scratch.rescue?.contains("missing or empty") == true)
+        #expect(scratch.repair?.contains("missing or empty") == true)
     }
 
     @Test("Of damaged stores the newest five are kept")

@@ -5,7 +5,7 @@ internal import SQLite
 ///
 /// For each key, the row with the highest generation is kept, no matter in which store it was
 /// found.
-final class RescuedStore {
+final class RepairdStore {
     private let connection: Connection
     private let upsertDomain: Statement
     private let upsertEntry: Statement
@@ -27,14 +27,14 @@ final class RescuedStore {
         for step in Schema.migrations { try connection.execute(step) }
         // Making the indexes after all rows are there takes a fraction of the time.
         try connection.execute(Schema.dropIndexes)
-        try connection.pragma("cache_size", "-\(RescuedStore.cacheKiB)")
+        try connection.pragma("cache_size", "-\(RepairdStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
         try connection.pragma("user_version", "\(Schema.version)")
-        upsertDomain = try connection.prepare(RescuedStore.upsertDomain)
-        upsertEntry = try connection.prepare(RescuedStore.upsertEntry)
-        upsertToken = try connection.prepare(RescuedStore.upsertToken)
+        upsertDomain = try connection.prepare(RepairdStore.upsertDomain)
+        upsertEntry = try connection.prepare(RepairdStore.upsertEntry)
+        upsertToken = try connection.prepare(RepairdStore.upsertToken)
         selectEntry = try connection.prepare(StoreQuery.presence)
-        countKeys = try connection.prepare(RescuedStore.countKeys)
+        countKeys = try connection.prepare(RepairdStore.countKeys)
         try connection.execute("BEGIN")
     }
 
@@ -159,7 +159,7 @@ final class RescuedStore {
     }
 
     /// Writes totals, state and report, which completes the store.
-    func finish(_ state: StoreState, _ report: RescueReport) throws(SQLiteError) {
+    func finish(_ state: StoreState, _ report: RepairReport) throws(SQLiteError) {
         try connection.execute(
             """
             UPDATE domains SET (key_count, key_bytes, last_change) = (
@@ -177,7 +177,7 @@ final class RescuedStore {
         try insert.bind(state.ceiling.column, at: 3)
         try insert.bind(state.recordStart.column, at: 4)
         try insert.run(withBlob: state.uuid.bytes, at: 1)
-        try RescueRecord(report.description).write(on: connection)
+        try RepairRecord(report.description).write(on: connection)
         try connection.execute(Schema.indexes)
         try connection.execute("COMMIT")
     }

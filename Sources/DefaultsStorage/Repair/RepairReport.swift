@@ -1,8 +1,8 @@
 package import DefaultsModel
 internal import DefaultsTerms
 
-/// What a rescue has kept and what is lost.
-struct RescueReport {
+/// What a repair has kept and what is lost.
+struct RepairReport {
     /// What was wrong with the store, as a sentence.
     let reason: String
     /// Whether it is unknown what changed after the newest backup.
@@ -42,7 +42,7 @@ struct RescueReport {
         mutating func add(_ name: EntryName) {
             count += 1
             domains[name.domain, default: 0] += 1
-            if domains[name.domain, default: 0] <= RescueReport.mostNamesOfDomain {
+            if domains[name.domain, default: 0] <= RepairReport.mostNamesOfDomain {
                 names.append(name)
             }
         }
@@ -52,28 +52,28 @@ struct RescueReport {
     private static let mostNamesOfDomain = 100
 }
 
-extension RescueReport {
+extension RepairReport {
     /// The difference from before, by domain.
     ///
     /// For a domain with very many differences, no keys are listed. Clients must read it again.
-    var domains: [RescuedDomain] {
-        var domains: [Domain: RescuedDomain] = [:]
-        func add(_ name: EntryName, _ list: WritableKeyPath<RescuedDomain, [Key]>) {
-            domains[name.domain, default: RescuedDomain(domain: name.domain)][keyPath: list]
+    var domains: [RepairdDomain] {
+        var domains: [Domain: RepairdDomain] = [:]
+        func add(_ name: EntryName, _ list: WritableKeyPath<RepairdDomain, [Key]>) {
+            domains[name.domain, default: RepairdDomain(domain: name.domain)][keyPath: list]
                 .append(name.key)
         }
         for name in earlier + filled.flatMap(\.names) { add(name, \.changed) }
         for name in missing { add(name, \.removed) }
-        let large = filled.flatMap(\.domains).filter { $0.value > RescueReport.mostNamesOfDomain }
+        let large = filled.flatMap(\.domains).filter { $0.value > RepairReport.mostNamesOfDomain }
         for domain in large.map(\.key) + short {
-            domains[domain] = RescuedDomain(domain: domain)
+            domains[domain] = RepairdDomain(domain: domain)
         }
         return domains.values.sorted { $0.domain < $1.domain }
     }
 }
 
 /// The words of a report.
-extension RescueReport: CustomStringConvertible {
+extension RepairReport: CustomStringConvertible {
     /// The most names that each list of the report contains.
     private static let mostNames = 20
 
@@ -84,7 +84,7 @@ extension RescueReport: CustomStringConvertible {
 
     private var keptSentence: String {
         kept > 0
-            ? "It was rebuilt: \(RescueReport.keys(kept, "was", "were")) read from it."
+            ? "It was rebuilt: \(RepairReport.keys(kept, "was", "were")) read from it."
             : filled.isEmpty
                 ? "It was rebuilt: no key could be read from it."
                 : "It was rebuilt. For every key, a backup had the newest readable value."
@@ -92,25 +92,25 @@ extension RescueReport: CustomStringConvertible {
 
     private var earlierSentences: [String] {
         guard !earlier.isEmpty else { return [] }
-        let count = RescueReport.keys(earlier.count, "has", "have")
-        return ["\(count) an earlier value: \(RescueReport.list(earlier, earlier.count))."]
+        let count = RepairReport.keys(earlier.count, "has", "have")
+        return ["\(count) an earlier value: \(RepairReport.list(earlier, earlier.count))."]
     }
 
     private func sentence(_ filling: Filling) -> String {
         let name = filling.backup.split(separator: "/").last ?? ""
         return
-            "\(RescueReport.keys(filling.count, "was", "were")) taken from the backup \(name), "
-            + "with the values of that time: \(RescueReport.list(filling.names, filling.count))."
+            "\(RepairReport.keys(filling.count, "was", "were")) taken from the backup \(name), "
+            + "with the values of that time: \(RepairReport.list(filling.names, filling.count))."
     }
 
     private var lostSentences: [String] {
         var sentences: [String] = []
         if !missing.isEmpty {
-            let count = RescueReport.keys(missing.count, "is", "are")
-            sentences.append("\(count) lost: \(RescueReport.list(missing, missing.count)).")
+            let count = RepairReport.keys(missing.count, "is", "are")
+            sentences.append("\(count) lost: \(RepairReport.list(missing, missing.count)).")
         }
         if unnamed > 0 {
-            let count = RescueReport.keys(
+            let count = RepairReport.keys(
                 unnamed, "with an unknown name is", "with unknown names are")
             sentences.append("\(count) lost.")
         }
@@ -139,13 +139,13 @@ extension RescueReport: CustomStringConvertible {
 }
 
 extension Notice {
-    static func rescued(_ report: RescueReport) -> Notice {
+    static func repaird(_ report: RepairReport) -> Notice {
         Notice(severity: .warning, description: report.description)
     }
 }
 
-/// A domain that differs from before the rescue.
-package struct RescuedDomain: Sendable, Hashable {
+/// A domain that differs from before the repair.
+package struct RepairdDomain: Sendable, Hashable {
     /// The domain.
     package let domain: Domain
     /// The keys that have an earlier value now.

@@ -5,20 +5,20 @@ import Testing
 @testable import DefaultsStorage
 
 /// Damage of every kind, each done to a copy of one store.
-@Suite struct RescueTests {
+@Suite struct RepairTests {
     private static let pageSize = 4096
 
     /// Checks that everything missing is reported, and nothing else is missing.
     private func expectTold(
-        _ outcome: RescueOutcome, _ scratch: Scratch, _ what: String
+        _ outcome: RepairOutcome, _ scratch: Scratch, _ what: String
     ) throws {
         guard !outcome.missing.isEmpty else { return }
-        let rescue = try #require(scratch.rescue, "\(what): lost in silence")
-        let told = rescue.matches(
+        let repair = try #require(scratch.repair, "\(what): lost in silence")
+        let told = repair.matches(
             of: /(\d+) keys? (?:(?:with [a-z ]+names? )?(?:is|are) lost|ha(?:s|ve) an earlier)/
         )
         .reduce(0) { $0 + (Int($1.1) ?? 0) }
-        #expect(told >= outcome.missing.count, "\(what): \(outcome.missing) of: \(rescue)")
+        #expect(told >= outcome.missing.count, "\(what): \(outcome.missing) of: \(repair)")
     }
 
     @Test("Each page that is zeroed, or full of noise, costs only its own contents")
@@ -35,7 +35,7 @@ import Testing
                 }
                 let scratch = try store.copy.copyAll()
                 try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
-                let outcome = try await RescueOutcome(of: scratch, expecting: store)
+                let outcome = try await RepairOutcome(of: scratch, expecting: store)
                 try expectTold(outcome, scratch, "page \(page + 1)")
                 #expect(outcome.missing.count < 70, "page \(page + 1)")
                 losses += outcome.missing.isEmpty ? 0 : 1
@@ -75,7 +75,7 @@ import Testing
             var damaged = bytes
             damaged[index] ^= 1 << UInt8.random(in: 0..<8)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
-            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            let outcome = try await RepairOutcome(of: scratch, expecting: store)
             #expect(outcome.missing.isEmpty, "byte \(index)")
         }
     }
@@ -83,9 +83,9 @@ import Testing
     /// Nil if the header is that of another version or program, which is refused.
     private func openingOrRefused(
         _ scratch: Scratch, _ store: DamagedStore
-    ) async throws -> RescueOutcome? {
+    ) async throws -> RepairOutcome? {
         do {
-            return try await RescueOutcome(of: scratch, expecting: store)
+            return try await RepairOutcome(of: scratch, expecting: store)
         } catch let error as StorageError {
             guard error.code == .newerSchema else { throw error }
             return nil
@@ -99,10 +99,10 @@ import Testing
         for length in stride(from: 0, to: bytes.count, by: 7_001) {
             let scratch = try store.copy.copyAll()
             try Data(bytes.prefix(length)).write(to: URL(fileURLWithPath: scratch.store))
-            let outcome = try await RescueOutcome(of: scratch, expecting: store)
-            let rescue = try #require(scratch.rescue)
+            let outcome = try await RepairOutcome(of: scratch, expecting: store)
+            let repair = try #require(scratch.repair)
             if length == 0 {
-                #expect(rescue.contains("missing or empty"))
+                #expect(repair.contains("missing or empty"))
                 #expect(outcome.missing.count == store.contents.values.reduce(0) { $0 + $1.count })
             } else {
                 #expect(try !scratch.damagedFiles().isEmpty)
@@ -115,7 +115,7 @@ import Testing
         let store = try await DamagedStore(isClosed: false)
         let scratch = store.copy
         try FileManager.default.removeItem(atPath: scratch.store)
-        let outcome = try await RescueOutcome(of: scratch, expecting: store)
+        let outcome = try await RepairOutcome(of: scratch, expecting: store)
         #expect(outcome.missing.isEmpty)
         #expect(try scratch.damagedFiles().contains { $0.hasSuffix("-wal") })
     }
@@ -130,7 +130,7 @@ import Testing
             var damaged = bytes
             damaged[index] ^= 1 << UInt8.random(in: 0..<8)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
-            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            let outcome = try await RepairOutcome(of: scratch, expecting: store)
             try expectTold(outcome, scratch, "byte \(index)")
             #expect(outcome.missing.count <= 1, "byte \(index): \(outcome.missing)")
         }
@@ -150,7 +150,7 @@ import Testing
             var damaged = bytes
             damaged[offset + bit / 8] ^= 1 << UInt8(bit % 8)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
-            let outcome = try await RescueOutcome(of: scratch, expecting: store)
+            let outcome = try await RepairOutcome(of: scratch, expecting: store)
             #expect(outcome.missing.isEmpty, "bit \(bit): \(outcome.missing)")
         }
     }
@@ -165,7 +165,7 @@ import Testing
         try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
         try scratch.forgetNote()
         let database = try scratch.open(boot: .random())
-        #expect(scratch.rescue == nil)
+        #expect(scratch.repair == nil)
         #expect(try database.archive("gone5", in: "org.example.App1") == nil)
         #expect(try database.archive("gone4", in: "org.example.App1") == [1])
         database.close()
@@ -189,9 +189,9 @@ import Testing
             connection = sqlite3.connect(sys.argv[1])
             connection.executescript(sys.argv[2])
             """, scratch.store, sql)
-        let outcome = try await RescueOutcome(of: scratch, expecting: store)
+        let outcome = try await RepairOutcome(of: scratch, expecting: store)
         #expect(outcome.missing.isEmpty)
-        #expect(scratch.rescue != nil)
+        #expect(scratch.repair != nil)
         #expect(try scratch.damagedFiles().count == 1)
     }
 }
