@@ -14,10 +14,14 @@ import Testing
     ) throws {
         guard !outcome.missing.isEmpty else { return }
         let rescue = try #require(scratch.rescue, "\(what): lost in silence")
-        let told = rescue.matches(
-            of: /(\d+) keys? (?:(?:with .{0,3}unknown names? )?(?:is|are) lost|ha(?:s|ve) an earlier)/
-        )
-        .reduce(0) { $0 + (Int($1.1) ?? 0) }
+        let loss =
+            #/
+            (\d+)\ keys?\ (?:
+                (?: with\ .{0,3}unknown\ names?\  )? (?:is|are)\ lost
+                | ha(?:s|ve)\ an\ earlier
+            )
+            /#
+        let told = rescue.matches(of: loss).reduce(0) { $0 + (Int($1.1) ?? 0) }
         #expect(told >= outcome.missing.count, "\(what): \(outcome.missing) of: \(rescue)")
     }
 
