@@ -23,9 +23,9 @@ extension StorageError {
     static func directoryShared(_ path: String, mode: mode_t) -> StorageError {
         StorageError(
             .directoryUnusable,
-            "The directory \(path) lets other users in (its mode is \(String(mode, radix: 8))). "
-                + "It does not belong to this program alone, so it was not changed. Close it with "
-                + "'chmod 700', or name another directory.")
+            "Other users can access the directory \(path) (its mode is "
+                + "\(String(mode, radix: 8))). The mode was not changed, because other programs may "
+                + "use the directory, too. Run 'chmod 700' on it, or name another directory.")
     }
 
     static func inUse(_ path: String, holder: (host: String, process: String)?) -> StorageError {
@@ -85,17 +85,17 @@ extension StorageError {
     static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotWrite,
-            "\(path) was removed or replaced while it was in use, and cannot be written again: "
-                + "\(reason(of: cause)) Until then, only this process has its contents.",
+            "\(path) was removed or replaced while it was in use, and a new copy cannot be written: "
+                + "\(reason(of: cause)) Until one is written, only this process has the contents.",
             cause: cause)
     }
 
     static func replacementUndecided(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .replacementUndecided,
-            "A new database that was made to replace \(path) was given up, but the disk does not "
-                + "confirm its removal: \(cause). The next start may find it, so nothing is written "
-                + "until the disk confirms.", cause: cause)
+            "A new database that was made to replace \(path) was discarded, but the disk does not "
+                + "confirm that it was removed: \(cause). The next start could find it, so nothing "
+                + "is written until the disk confirms the removal.", cause: cause)
     }
 
     /// A sentence with the cause, without the text of a statement.
@@ -115,7 +115,7 @@ extension StorageError {
         StorageError(
             .notOurDatabase,
             "\(path) is a link to \(target), which is not a database of this program. Nothing was "
-                + "changed. Remove the link, or put the database where it leads.")
+                + "changed. Remove the link, or put the database at the target of the link.")
     }
 
     static func newerSchema(_ path: String, version: Int) -> StorageError {
@@ -165,7 +165,9 @@ extension StorageError {
             "The stored value of \(key.quotedForMessage) in \(domain) is damaged: its "
                 + "checksum is wrong in \(path). "
                 + (domain.layer.isWritable
-                    ? "Set it again to replace it." : "Changing the files replaces it."),
+                    ? "To replace the value, set the key again."
+                    : "To replace the value, change the file of the administrator or vendor that "
+                        + "sets it."),
             domain: domain, key: key)
     }
 
@@ -201,24 +203,26 @@ extension StorageError {
     static func changeTooLarge(_ domain: Domain, size: Int) -> StorageError {
         StorageError(
             .changeTooLarge,
-            "The change of \(domain) was refused: it takes \(size) bytes until it is on disk, "
-                + "\(PendingOverlay.entryOverhead) for each key among them, and at most "
-                + "\(PendingOverlay.maximumBytes) may wait at a time. Make it in parts.",
+            "The change of \(domain) was refused: its size is \(size) bytes (including "
+                + "\(PendingOverlay.entryOverhead) for each key), but at most "
+                + "\(PendingOverlay.maximumBytes) bytes of changes can wait for the disk. Split it "
+                + "into smaller changes.",
             domain: domain)
     }
 
     static func generationsExhausted(_ ceiling: Generation) -> StorageError {
         StorageError(
             .generationsExhausted,
-            "No change above generation \(ceiling) is accepted until the database can be written "
-                + "again. Find out why the disk does not accept it.")
+            "Generation \(ceiling) is the highest that can be used until the database can be "
+                + "written again, so further changes are refused. Find out why the disk cannot be "
+                + "written.")
     }
 
     static func noPage(_ directory: String) -> StorageError {
         StorageError(
             .noPage,
-            "No counter page could be made in \(directory); the log says why. Use calls to read "
-                + "meanwhile.")
+            "The counter page could not be made in \(directory); the log says why. Until it is "
+                + "available, read values with calls.")
     }
 
     static func keyNamesTooLarge(_ domain: Domain) -> StorageError {
@@ -239,8 +243,8 @@ extension StorageError {
     static func noSpaceForBackup(_ path: String, size: Int, free: Int) -> StorageError {
         StorageError(
             .cannotBackUp,
-            "No backup of \(path) was made: it would take \(size) bytes of the \(free) that are "
-                + "free, and leave too few. Make space on the disk.")
+            "No backup of \(path) was made: it needs \(size) bytes. Of the \(free) bytes that are "
+                + "free, too few would remain. Make space on the disk.")
     }
 
     static func backupsUnreadable(_ path: String, _ cause: SystemError) -> StorageError {
@@ -251,8 +255,7 @@ extension StorageError {
     static func miscounted(_ path: String, _ what: String) -> StorageError {
         StorageError(
             .damagedDatabase,
-            "\(path) is damaged: its count of \(what) differs from what is there. Restore a "
-                + "backup.")
+            "\(path) is damaged: its recorded count for \(what) is wrong. Restore a backup.")
     }
 
     /// A refusal by SQLite.
@@ -287,8 +290,8 @@ extension StorageError {
         default:
             StorageError(
                 code,
-                "\(path) cannot be written: \(cause.reason). The changes stay pending and will be "
-                    + "written when it can.", cause: cause)
+                "\(path) cannot be written: \(cause.reason). The changes stay pending. They will "
+                    + "be written when this is possible again.", cause: cause)
         }
     }
 }

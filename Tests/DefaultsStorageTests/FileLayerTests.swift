@@ -205,7 +205,7 @@ import Testing
         let error = #expect(throws: StorageError.self) { try database.value(managed, .fileRecord) }
         #expect(error?.code == .damagedRow)
         #expect(error?.description.contains("the record of the files in \(managed)") == true)
-        #expect(error?.description.hasSuffix("Changing the files replaces it.") == true)
+        #expect(error?.description.hasSuffix("the administrator or vendor that sets it.") == true)
         let damage = try damage(of: database).description
         #expect(damage.contains("the record of the files in \(managed)"))
         #expect(try database.keys(of: managed).map(\.name) == ["a", "b"])

@@ -100,19 +100,19 @@ import Testing
         ("write a.b k -int 1; killall Dock", "';' is special to a shell"),
         ("write a.b k `date`", "'`' is special to a shell"),
         ("read a.b k", "line 2: 'read' is not a change. Use write or delete."),
-        ("delete a.b", "line 2: A change needs a key"),
-        ("write a.b '{k = 1;}'", "line 2: A change needs a key"),
+        ("delete a.b", "line 2: Each line needs a key"),
+        ("write a.b '{k = 1;}'", "line 2: Each line needs a key"),
         ("write a.b k -bool perhaps", "line 2: "),
         ("frobnicate a.b", "line 2: There is no verb 'frobnicate'."),
         ("write 'bad domain' k -int 1", "line 2: Invalid domain 'bad domain'"),
         ("write a.b '' -int 1", "line 2: '' is not a valid key"),
         (#"{"domain":"a.b","key":"a\u0000b","value":1}"#, "line 2: 'a\\u{0}b' is not a valid key"),
         ("write a.b@managed k -int 1", "line 2: a.b@managed is read only"),
-        ("write a.b k -int 1 --wait", "line 2: --wait is not allowed in a line"),
+        ("write a.b k -int 1 --wait", "line 2: A line cannot have --wait"),
         (
             "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":7}\n"
                 + "{\"domain\":\"a.b\",\"key\":\"k\",\"value\":1,\"ifGeneration\":0}",
-            "line 3: An earlier line expects another generation of 'k'"
+            "line 3: An earlier line expects a different generation of 'k'"
         ),
     ])
     func `A document with a mistake changes nothing`(line: String, sentence: String) throws {

@@ -60,7 +60,7 @@ import Testing
         ).requireOutput()
         #expect(output == "[]\n")
         let status = desktop.tool("status").output
-        #expect(status.contains("its count of org.example.App differs from what is there"))
+        #expect(status.contains("its recorded count for org.example.App is wrong"))
         #expect(status.contains("200 keys with unknown names are lost."))
     }
 

@@ -123,7 +123,7 @@ import Testing
                 entries.add_value(GLib.Variant.new_dict_entry(text(f"{number}"), small))
             empty = (GLib.Variant("as", []), GLib.Variant("a{st}", {}), GLib.Variant("a{sv}", {}))
             name, message = refusal("Apply", text(domain), entries.end(), *empty)
-            assert name == "TooLarge" and message.endswith("Make it in parts."), (name, message)
+            assert name == "TooLarge" and message.endswith("smaller changes."), (name, message)
             print(call("ListDomains"))
             """
         ).requireOutput()

@@ -135,8 +135,8 @@ extension ClientError {
 extension ClientError {
     static let forked = ClientError(
         .forked,
-        "Defaults cannot be used in a process that was forked from one that has used them: the "
-            + "connection belongs to the parent. Use them only after exec, or fork before.")
+        "This process cannot use defaults: its parent used them before the fork, and the connection "
+            + "belongs to the parent. Call exec first, or fork before the parent uses defaults.")
 
     static func unreachable(_ reason: String) -> ClientError {
         ClientError(
@@ -236,8 +236,8 @@ extension ClientError {
     static func notFetched(_ key: KeyName, in domain: String) -> ClientError {
         ClientError(
             .unreachable,
-            "The key '\(key)' of \(domain) has a large value, which could not be fetched when it was "
-                + "read. Read it again before you set it, or reset it first.")
+            "The key '\(key)' of \(domain) has a large value that could not be fetched. Before you "
+                + "set the key, read it again or reset it.")
     }
 
     static func newerVersion(_ version: Int, of domain: String, known: Int) -> ClientError {

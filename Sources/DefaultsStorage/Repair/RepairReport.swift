@@ -117,7 +117,7 @@ extension RepairReport: CustomStringConvertible {
         if isBlind {
             sentences.append(
                 filled.isEmpty
-                    ? "No backup had more. Any other keys are lost."
+                    ? "No backup had more. If there were other keys, they are lost."
                     : "Changes after that backup, if any, are lost.")
         } else if sentences.isEmpty {
             sentences.append("Nothing else is known to be missing.")

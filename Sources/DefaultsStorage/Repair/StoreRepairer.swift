@@ -187,7 +187,8 @@ struct StoreRepairer {
         let made = try file.repair(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
             journal: JournalHistory.database(in: journals), note: note,
-            progress: Progress { [path = file.path, report] in report(.repairing(path, pages: $0)) })
+            progress: Progress { [path = file.path, report] in report(.repairing(path, pages: $0)) }
+        )
         report(.repaird(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)

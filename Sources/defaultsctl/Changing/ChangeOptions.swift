@@ -41,7 +41,9 @@ struct ExpectationOption: ParsableArguments {
 /// What happens to keys that the administrator has locked.
 struct LockOption: ParsableArguments {
     @Flag(
-        help: "Leave locked keys as they are. Without this, a locked key refuses the whole change.")
+        help: """
+            Leave locked keys as they are. Without this, one locked key makes the whole change fail.
+            """)
     var skipLocked = false
 
     /// Whether a key that the layer does not have is locked, and locked keys are to be left as they

@@ -10,8 +10,8 @@ extension ToolError {
 
     static func twoGenerations(_ key: String) -> ToolError {
         ToolError(
-            "An earlier line expects another generation of '\(key.onOneLine)'. Expect only one.",
-            refused)
+            "An earlier line expects a different generation of '\(key.onOneLine)'. Use one "
+                + "generation for each key.", refused)
     }
 
     static func valueTooLarge(_ key: String, _ size: Int) -> ToolError {
@@ -27,10 +27,11 @@ extension ToolError {
     }
 
     static let waitInDocument = ToolError(
-        "--wait is not allowed in a line. Give it to apply.", refused)
+        "A line cannot have --wait. Use it with the command: 'defaultsctl apply --wait'.", refused)
 
     static let notAsked = ToolError(
-        "There is no terminal to ask on. Give --yes to remove everything that was set.", wrongLine)
+        "This command asks for confirmation, but standard input is not a terminal. Give --yes to "
+            + "remove everything without being asked.", wrongLine)
 
     static let notConfirmed = ToolError("Nothing was changed.", refused)
 
@@ -38,17 +39,18 @@ extension ToolError {
         _ removed: Int, undo: String, because error: any Error
     ) -> ToolError {
         ToolError(error).remarking(
-            "\(Amount.of(removed, "key")) had been removed before; to undo: "
-                + "defaultsctl backup restore \(undo)")
+            "\(Amount.of(removed, "key")) had already been removed. To undo this, run "
+                + "'defaultsctl backup restore \(undo)'.")
     }
 
     static let inputInDocument = ToolError(
-        "Standard input cannot be a value in a document. Give a file after --archive.", refused)
+        "A line cannot take its value from standard input. Name a file after --archive.", refused)
 
     static let skippingInDocument = ToolError(
         "--skip-locked is for delete, delete-all, import and backup restore. A line of a document "
             + "cannot use it.", refused)
 
     static let changedInDocument = ToolError(
-        "--changed is not allowed in a line. Give it to apply.", refused)
+        "A line cannot have --changed. Use it with the command: 'defaultsctl apply --changed'.",
+        refused)
 }

@@ -88,8 +88,8 @@ extension ToolError {
     static func keysNotExported(_ key: String, count: Int) -> ToolError {
         let others = count > 1 ? " and \(count - 1) more" : ""
         return ToolError(
-            "XML cannot hold the key '\(key.onOneLine)'\(others), so it was left out; "
-                + "use --format binary or json.", refused)
+            "XML cannot represent every key. Left out: '\(key.onOneLine)'\(others). Use "
+                + "--format binary or json.", refused)
     }
 
     static func cannotExport(_ domain: String, _ name: String, because reason: String) -> ToolError

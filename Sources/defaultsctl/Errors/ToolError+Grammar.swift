@@ -27,11 +27,11 @@ extension ToolError {
     }
 
     static let hostOfFile = ToolError(
-        "A host is only for a domain and a key. Give both instead of a file.", wrongLine)
+        "A host can be given only with a domain and a key. Give both instead of a file.", wrongLine)
 
     static let hostOfLayer = ToolError(
-        "Files of administrators and vendors are not for a host. Omit -currentHost or -host, "
-            + "or --managed and --system.", wrongLine)
+        "Administrators and vendors cannot set values for one host. Omit -currentHost and -host, "
+            + "or omit --managed and --system.", wrongLine)
 
     static func optionWithoutValue(_ option: String, of command: any MacVerb.Type) -> ToolError {
         ToolError(

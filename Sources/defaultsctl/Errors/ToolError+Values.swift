@@ -20,8 +20,8 @@ extension ToolError {
     /// - Parameter option: The option that already gives a value.
     static func valueTwice(_ option: String) -> ToolError {
         ToolError(
-            "Give one value: \(option) and what to store, or other words; see defaultsctl write "
-                + "--help", wrongLine)
+            "Give only one value: \(option) cannot be combined with another value; see defaultsctl "
+                + "write --help", wrongLine)
     }
 
     static func noTypeFlag(_ word: String, meant flag: TypeFlag) -> ToolError {

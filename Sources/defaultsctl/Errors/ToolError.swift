@@ -80,12 +80,12 @@ struct ToolError: Error {
     }
 
     static let domainInDocument = ToolError(
-        "A change needs a key: a whole domain cannot be one of several changes.", refused)
+        "Each line needs a key: 'apply' cannot change a whole domain.", refused)
 
     static func noBackup(_ name: String) -> ToolError {
         ToolError(
             "There is no backup '\(name.onOneLine)'. Run 'defaultsctl backup list' to list all "
-                + "are.", refused)
+                + "backups.", refused)
     }
 
     static func severalBackups(_ name: String, _ count: Int) -> ToolError {

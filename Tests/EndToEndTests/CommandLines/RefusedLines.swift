@@ -48,7 +48,7 @@ enum RefusedLines {
         write com.example.there k -int 1 2 | 64 | Unexpected argument 2; leaving defaults unchanged.
         write com.example.there k -string a b | 64 | Unexpected argument b; leaving defaults unchanged.
         write com.example.there k -int 1 -string 1 | 64 | Unexpected argument -string; leaving defaults unchanged.
-        write com.example.there k -int 1 --json 1 | 64 | Give one value: --json and what to store, or other words
+        write com.example.there k -int 1 --json 1 | 64 | Give only one value: --json cannot be combined with another value
         write com.example.there k -array-add 1 | 1 | Value for key k is not an array; cannot append.  Leaving defaults unchanged.
         write com.example.there k -dict-add a 1 | 1 | Value for key k is not a dictionary; cannot append.  Leaving defaults unchanged.
         write com.example.there object -dict-add a 1 | 1 | Value for key object is not a dictionary; cannot append.
@@ -100,7 +100,7 @@ enum RefusedLines {
         write com.example.there k -float 1e400 | 1 | '1e400' is larger than any real number
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
-        write com.example.there k --json 1 -int 1 | 64 | Give one value
+        write com.example.there k --json 1 -int 1 | 64 | Give only one value
         write com.example.there k --unknown -int 1 | 64 | write has no option '--unknown'.
         write com.example.there --wiat v | 64 | write has no option '--wiat'. Did you mean '--wait'?
         write com.example.there k -int 1 --wiat | 64 | Did you mean '--wait'?
@@ -122,8 +122,8 @@ enum RefusedLines {
         write com.example.there k -int -9223372036854775809 | 1 | is out of range
         write com.example.there k -array -int 18446744073709551616 | 1 | is out of range
         write com.example.there k --archive /dev/null | 1 | /dev/null: 
-        write com.example.there k --archive - --json 1 | 64 | Give one value
-        write com.example.there k --archive /dev/null extra | 64 | Give one value: --archive and what to store
+        write com.example.there k --archive - --json 1 | 64 | Give only one value
+        write com.example.there k --archive /dev/null extra | 64 | Give only one value: --archive cannot be combined
         get com.example.there k | 64 | 'get' is 'read' here: defaultsctl read DOMAIN KEY
         set com.example.there k v | 64 | 'set' is 'write' here: defaultsctl write DOMAIN KEY VALUE
         list | 64 | 'list' is 'domains' here
@@ -151,7 +151,7 @@ enum RefusedLines {
         -host a read com.example.there --current-host | 64 | Give one host
         read --host a --current-host | 64 | Give one host
         -currentHost watch | 64 | Give the domain for which the host is meant
-        -currentHost inspect /dev/null | 64 | A host is only for a domain and a key
+        -currentHost inspect /dev/null | 64 | A host can be given only with a domain and a key
         read com.example.there k --path | 64 | --path needs a value; see defaultsctl read --help
         write com.example.there k --path | 64 | --path needs a value
         write com.example.there k --json | 64 | --json needs a value

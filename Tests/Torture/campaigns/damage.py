@@ -35,7 +35,7 @@ TOLD = re.compile(
     r"(\d+) keys? (?:with (?:an )?unknown names? )?"
     r"(?:(?:is|are|was|were) (?:lost|taken from)|(?:has|have) an earlier value)")
 
-UNTOLD = "only in it are lost", "Changes after that backup", "Any other keys"
+UNTOLD = "only in it are lost", "Changes after that backup", "If there were other keys"
 """Sentences for losses that nobody can count."""
 
 ENDS = {
