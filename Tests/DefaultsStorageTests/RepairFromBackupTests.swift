@@ -156,7 +156,8 @@ import Testing
         try FileManager.default.removeItem(atPath: killed.store + "-wal")
         let again = try killed.open(boot: .random())
         #expect(again.lastRepair?.report.contains("lacks changes that were on disk") == true)
-        #expect(again.lastRepair?.report.contains("If there were other keys, they are lost") == true)
+        #expect(
+            again.lastRepair?.report.contains("If there were other keys, they are lost") == true)
         #expect(killed.noticed("write-ahead log"))
         again.close()
         // One that was closed has none.
