@@ -53,8 +53,8 @@ enum ObjectComments {
 
     static func name() -> ClassNames {
         var names = ClassNames()
-        names.setClass(Account.self, forName: "LegacyAccount")  // what old archives say
-        names.setName("Account", for: Account.self)  // what new ones are to say
+        names.setClass(Account.self, forName: "LegacyAccount")  // the name in old archives
+        names.setName("Account", for: Account.self)  // the name for new ones
         return names
     }
 

@@ -99,7 +99,7 @@ import Testing
         ("write a.b k $HOME", "'$' is special to a shell"),
         ("write a.b k -int 1; killall Dock", "';' is special to a shell"),
         ("write a.b k `date`", "'`' is special to a shell"),
-        ("read a.b k", "line 2: 'read' is not a change. Use write or delete."),
+        ("read a.b k", "line 2: 'read' cannot be a line of a document. Use write or delete."),
         ("delete a.b", "line 2: Each line needs a key"),
         ("write a.b '{k = 1;}'", "line 2: Each line needs a key"),
         ("write a.b k -bool perhaps", "line 2: "),

@@ -28,7 +28,7 @@ extension RemoteDefaults {
         return try await call(Contract.Apply.self, arguments, timeout: Self.patience)
     }
 
-    /// Renames a key.
+    /// Renames a key to a name that no key has.
     ///
     /// - Returns: The generation of the change.
     /// - Throws: ``ClientError`` with `notFound` if there is no such key, and with `conflict` if there

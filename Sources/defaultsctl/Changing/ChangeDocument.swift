@@ -78,7 +78,8 @@ struct ChangeDocument {
         let command = try Defaultsctl.command(words)
         guard let command = command as? any EditingCommand else {
             throw ShellWords.Failure(
-                message: "'\(words[0].inBrief)' is not a change. Use write or delete")
+                message: "'\(words[0].inBrief)' cannot be a line of a document. Use write or delete"
+            )
         }
         try command.addEdits(to: &self)
     }

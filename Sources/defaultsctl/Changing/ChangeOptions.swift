@@ -97,9 +97,7 @@ extension RemoteDefaults {
         return try await attempt()
     }
 
-    /// Renames a key.
-    ///
-    /// Like on macOS, an existing value under the new name is replaced.
+    /// Renames a key, and replaces an existing value under the new name, like macOS.
     func move(_ key: String, to newKey: String, in domain: String) async throws {
         try await retrying {
             let (archive, generation) = try await archive(forKey: key, in: domain)

@@ -67,7 +67,7 @@ struct Delete: ServiceCommand {
     }
 }
 
-extension Delete: MacVerb {
+extension Delete: ArrangedVerb {
     static var optionsWithValue: Set<String> { ["--path", "--if-generation"] }
 }
 
@@ -132,7 +132,7 @@ struct DeleteAll: ServiceCommand {
     }
 }
 
-extension DeleteAll: MacVerb {}
+extension DeleteAll: ArrangedVerb {}
 
 extension RemoteDefaults {
     /// Removes keys of a domain: with one change, or several if one cannot name them all.

@@ -51,7 +51,7 @@ struct Domains: ServiceCommand {
     }
 }
 
-extension Domains: MacVerb {
+extension Domains: ArrangedVerb {
     static var takesDomain: Bool { false }
     static var takesHostAlone: Bool { true }
     static var shortFlags: Set<String> { ["-0"] }

@@ -55,6 +55,6 @@ struct Explain: ServiceCommand {
     }
 }
 
-extension Explain: MacVerb {
+extension Explain: ArrangedVerb {
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .searched }
 }

@@ -68,7 +68,7 @@ struct Export: ServiceCommand {
     }
 }
 
-extension Export: MacVerb {
+extension Export: ArrangedVerb {
     static var optionsWithValue: Set<String> { ["--format"] }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .read }

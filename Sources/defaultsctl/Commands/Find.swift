@@ -59,7 +59,7 @@ struct Find: ServiceCommand {
     }
 }
 
-extension Find: MacVerb {
+extension Find: ArrangedVerb {
     static var takesDomain: Bool { false }
     static var takesHostAlone: Bool { true }
 }

@@ -70,6 +70,6 @@ struct Import: AsyncParsableCommand {
     }
 }
 
-extension Import: MacVerb {
+extension Import: ArrangedVerb {
     static var optionsWithValue: Set<String> { ["--format", "--key"] }
 }

@@ -102,7 +102,7 @@ struct Inspect: AsyncParsableCommand {
     }
 }
 
-extension Inspect: MacVerb {
+extension Inspect: ArrangedVerb {
     static var takesFile: Bool { true }
     static var optionsWithValue: Set<String> { ["--path", "--color"] }
 }

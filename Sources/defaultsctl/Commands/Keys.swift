@@ -24,7 +24,7 @@ struct Keys: ServiceCommand {
     }
 }
 
-extension Keys: MacVerb {
+extension Keys: ArrangedVerb {
     static var shortFlags: Set<String> { ["-0"] }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains {

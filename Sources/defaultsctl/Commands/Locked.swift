@@ -55,6 +55,6 @@ struct Locked: ServiceCommand {
     }
 }
 
-extension Locked: MacVerb {
+extension Locked: ArrangedVerb {
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .searched }
 }

@@ -136,7 +136,7 @@ struct Read: ServiceCommand {
     }
 }
 
-extension Read: MacVerb {
+extension Read: ArrangedVerb {
     static var takesHostAlone: Bool { true }
     static var optionsWithValue: Set<String> { ["--path"] }
 

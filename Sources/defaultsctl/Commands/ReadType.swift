@@ -36,7 +36,7 @@ struct ReadType: ServiceCommand {
     }
 }
 
-extension ReadType: MacVerb {
+extension ReadType: ArrangedVerb {
     static var optionsWithValue: Set<String> { ["--path"] }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains {

@@ -31,4 +31,4 @@ struct Rename: ServiceCommand {
     }
 }
 
-extension Rename: MacVerb {}
+extension Rename: ArrangedVerb {}

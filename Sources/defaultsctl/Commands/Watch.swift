@@ -53,7 +53,7 @@ struct Watch: ServiceCommand {
     }
 }
 
-extension Watch: MacVerb {
+extension Watch: ArrangedVerb {
     static var optionsWithValue: Set<String> { ["--path"] }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .read }

@@ -134,7 +134,7 @@ struct Write: ServiceCommand {
     }
 }
 
-extension Write: MacVerb {
+extension Write: ArrangedVerb {
     static var optionsWithValue: Set<String> {
         ["--path", "--json", "--archive", "--if-generation"]
     }

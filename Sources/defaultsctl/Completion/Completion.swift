@@ -68,7 +68,7 @@ struct Completion {
 
     /// The name of the next argument in the command's help.
     ///
-    /// The last argument takes all further words.
+    /// All further words count as the last argument.
     private func slot(of line: TypedLine) -> String? {
         let positions = line.command.positions
         let place = min(line.positions.count, positions.count - 1)

@@ -78,6 +78,6 @@ enum CompletedDomains {
 extension TypedLine {
     /// The kind of domain that the typed words ask for.
     var domains: CompletedDomains {
-        Defaultsctl.macVerb(command.commandName)?.completedDomains(with: options) ?? .written
+        Defaultsctl.arrangedVerb(command.commandName)?.completedDomains(with: options) ?? .written
     }
 }

@@ -20,7 +20,7 @@ extension ToolError {
                 + "'_' and '-'.", wrongLine)
     }
 
-    static func hostWithoutDomain(_ command: any MacVerb.Type) -> ToolError {
+    static func hostWithoutDomain(_ command: any ArrangedVerb.Type) -> ToolError {
         ToolError(
             "Give the domain for which the host is meant; see defaultsctl \(command.verb) --help",
             wrongLine)
@@ -33,13 +33,14 @@ extension ToolError {
         "Administrators and vendors cannot set values for one host. Omit -currentHost and -host, "
             + "or omit --managed and --system.", wrongLine)
 
-    static func optionWithoutValue(_ option: String, of command: any MacVerb.Type) -> ToolError {
+    static func optionWithoutValue(_ option: String, of command: any ArrangedVerb.Type) -> ToolError
+    {
         ToolError(
             "\(option) needs a value; see defaultsctl \(command.verb) --help", wrongLine)
     }
 
     static func unknownOption(
-        _ word: String, of command: any MacVerb.Type, meant: String?
+        _ word: String, of command: any ArrangedVerb.Type, meant: String?
     ) -> ToolError {
         ToolError(
             "\(command.verb) has no option '\(word.inBrief)'. "

@@ -7,13 +7,13 @@
 ///    of a value. An unknown option is refused, so that a mistyped one is never stored. The meaning
 ///    of all other words depends on their position.
 struct CommandWords {
-    private let verb: any MacVerb.Type
+    private let verb: any ArrangedVerb.Type
     private var host: HostWords
     private var options: [String] = []
     private var names: [String] = []
     private var isTerminated = false
 
-    private init(verb: any MacVerb.Type, host: HostWords) {
+    private init(verb: any ArrangedVerb.Type, host: HostWords) {
         self.verb = verb
         self.host = host
     }
@@ -21,7 +21,7 @@ struct CommandWords {
     /// The words for ArgumentParser.
     ///
     /// - Parameter words: The command line, without the name of the program.
-    /// - Throws: `ToolError` if macOS's tool would not accept the words either.
+    /// - Throws: `ToolError` if the words are not a valid command line.
     static func arranged(_ words: [String]) throws(ToolError) -> [String] {
         var rest = words[...]
         let host = try HostWords(&rest)
@@ -29,7 +29,7 @@ struct CommandWords {
             guard host.option == nil else { throw .hostWithoutVerb }
             return words
         }
-        guard let verb = Defaultsctl.macVerb(word) else {
+        guard let verb = Defaultsctl.arrangedVerb(word) else {
             guard host.option == nil else { throw .hostWithoutVerb }
             return words
         }

@@ -80,7 +80,7 @@ struct HostWords {
         }
     }
 
-    /// The same as our own option, if a host was given.
+    /// The words of our own option; nil if no host was given.
     var option: [String]? {
         switch choice {
         case .any: nil

@@ -9,8 +9,8 @@ import ValuePaths
 ///
 /// The spelling of macOS comes before the verb.
 ///
-/// If the verb has a domain, the host has become a part of the domain, and this option is empty:
-/// see ``CommandWords``.
+/// A verb with a domain declares this only for its help and for completion: ``CommandWords`` has
+/// already put the host into the domain.
 struct HostOption: ParsableArguments {
     @Flag(help: "Only for this host, like -currentHost before the verb.")
     var currentHost = false

@@ -4,7 +4,7 @@ import ArgumentParser
 extension Defaultsctl {
     /// The command for the words after the program's name.
     static func command(_ words: [String]) throws -> any ParsableCommand {
-        if let word = words.first, !word.hasPrefix("-"), macVerb(word) == nil,
+        if let word = words.first, !word.hasPrefix("-"), arrangedVerb(word) == nil,
             !verbs.contains(word)
         {
             throw ValidationError(noVerb(word, among: verbs))
@@ -148,7 +148,7 @@ enum Usage {
         var rest = words[...]
         _ = try? HostWords(&rest)
         guard let word = rest.popFirst() else { return nil }
-        let name = Defaultsctl.macVerb(word)?.verb ?? word
+        let name = Defaultsctl.arrangedVerb(word)?.verb ?? word
         guard let command = find(name, in: Defaultsctl.self) else { return nil }
         return rest.first.flatMap { find($0, in: command) } ?? command
     }

@@ -3,19 +3,19 @@ import Testing
 @testable import defaultsctl
 
 /// What the grammar of macOS knows of the commands, against what the commands declare.
-@Suite struct MacVerbTests {
+@Suite struct ArrangedVerbTests {
     private static let outline = Result { try CommandOutline.ofTool() }
 
     private static let commands: [CommandOutline] = (try? outline.get().subcommands) ?? []
 
-    private static let verbs = commands.filter { Defaultsctl.macVerb($0.commandName) != nil }
+    private static let verbs = commands.filter { Defaultsctl.arrangedVerb($0.commandName) != nil }
 
     @Test("Exactly the commands whose first word is a domain have the macOS grammar")
     func domains() throws {
         #expect(try Self.outline.get().verbs.count > 20)
         for command in Self.commands {
             let first = command.positions.first?.valueName
-            let verb = Defaultsctl.macVerb(command.commandName)
+            let verb = Defaultsctl.arrangedVerb(command.commandName)
             #expect(
                 (verb?.takesDomain ?? false)
                     == (first == "domain" || verb?.takesFile == true && first == "source"),
@@ -26,7 +26,7 @@ import Testing
     @Test("A verb's options with a value are those that it declares", arguments: verbs)
     func optionsWithValue(command: CommandOutline) throws {
         let declared = command.options.filter(\.takesValue).flatMap(\.spellings)
-        let verb = try #require(Defaultsctl.macVerb(command.commandName))
+        let verb = try #require(Defaultsctl.arrangedVerb(command.commandName))
         #expect(Set(declared) == verb.optionsWithValue.union(hostOptions(of: command)))
     }
 
@@ -38,13 +38,13 @@ import Testing
     @Test("A verb's flags with one hyphen are those that it declares", arguments: verbs)
     func shortFlags(command: CommandOutline) throws {
         let declared = command.options.flatMap(\.spellings).filter { !$0.hasPrefix("--") }
-        let verb = try #require(Defaultsctl.macVerb(command.commandName))
+        let verb = try #require(Defaultsctl.arrangedVerb(command.commandName))
         #expect(Set(declared).subtracting(["-h"]) == verb.shortFlags)
     }
 
     @Test("A verb that refuses unknown options knows all that it declares", arguments: verbs)
     func allOptions(command: CommandOutline) throws {
-        let verb = try #require(Defaultsctl.macVerb(command.commandName))
+        let verb = try #require(Defaultsctl.arrangedVerb(command.commandName))
         guard let known = verb.allOptions else { return }
         let declared = command.options.flatMap(\.spellings).filter { $0.hasPrefix("--") }
         // The library has this one without declaring it.
@@ -53,7 +53,7 @@ import Testing
 
     @Test("A verb with only a host can do without a domain", arguments: verbs)
     func hostAlone(command: CommandOutline) throws {
-        let verb = try #require(Defaultsctl.macVerb(command.commandName))
+        let verb = try #require(Defaultsctl.arrangedVerb(command.commandName))
         guard verb.takesHostAlone else { return }
         #expect(command.option(spelled: HostWords.nameOption) != nil)
         #expect(!verb.takesDomain || command.positions.first?.isOptional == true)
@@ -61,9 +61,9 @@ import Testing
 
     @Test("The macOS spellings of a verb mean that verb")
     func spellings() {
-        #expect(Defaultsctl.macVerb("READ") == Read.self)
-        #expect(Defaultsctl.macVerb("remove") == Delete.self)
-        #expect(Defaultsctl.macVerb("status") == nil)
+        #expect(Defaultsctl.arrangedVerb("READ") == Read.self)
+        #expect(Defaultsctl.arrangedVerb("remove") == Delete.self)
+        #expect(Defaultsctl.arrangedVerb("status") == nil)
         #expect(Self.verbs.count == 15)
     }
 }

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// A command whose words may be spelled as macOS's `defaults` has them.
+/// A command whose words ``CommandWords`` arranges before ArgumentParser parses them.
 ///
-/// ``CommandWords`` arranges these words before ArgumentParser parses them. For this it needs to
-/// know what the command declares. Each command says so beside its declaration, and a test compares
-/// the two. The words of all other commands go to ArgumentParser unchanged.
-protocol MacVerb: ParsableCommand {
+/// These are all verbs that take a domain or a host, also those that macOS's `defaults` does not have.
+/// Each command repeats here what its options and flags declare, and a test compares the two. The
+/// words of all other commands go to ArgumentParser unchanged.
+protocol ArrangedVerb: ParsableCommand {
     /// Whether the first word after the verb is a domain.
     static var takesDomain: Bool { get }
-    /// Whether that word may also be the path of a file.
+    /// Whether the first word may also be the path of a file.
     static var takesFile: Bool { get }
     /// Whether a host may be given without a domain.
     static var takesHostAlone: Bool { get }
@@ -23,7 +23,7 @@ protocol MacVerb: ParsableCommand {
     static func completedDomains(with options: Set<String>) -> CompletedDomains
 }
 
-extension MacVerb {
+extension ArrangedVerb {
     static var takesDomain: Bool { true }
     static var takesFile: Bool { false }
     static var takesHostAlone: Bool { false }
@@ -41,8 +41,8 @@ extension Defaultsctl {
     /// The command of a verb.
     ///
     /// Like on macOS, case does not matter, and `remove` means `delete`.
-    static func macVerb(_ word: String) -> (any MacVerb.Type)? {
+    static func arrangedVerb(_ word: String) -> (any ArrangedVerb.Type)? {
         let name = word.lowercased()
-        return subcommand(name == "remove" ? Delete.verb : name) as? any MacVerb.Type
+        return subcommand(name == "remove" ? Delete.verb : name) as? any ArrangedVerb.Type
     }
 }
