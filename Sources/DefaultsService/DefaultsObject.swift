@@ -122,8 +122,8 @@ extension DefaultsObject {
     }
 
     /// The connection calls handlers on the loop's thread, which is this actor's executor.
-    func method(_ call: any Call.Type, answeredBy answer: @escaping Answer) -> Method {
-        let declaration = call.method
+    func method(_ declared: any Call.Type, answeredBy answer: @escaping Answer) -> Method {
+        let declaration = declared.method
         return Method(declaration.name, in: declaration.input, out: declaration.output) { call in
             try self.assumeIsolated { try $0.carryOut(call, by: answer) }
         }

@@ -107,7 +107,7 @@ struct ListingTests {
         #expect(listing.files.isEmpty && listing.remarks.isEmpty)
         let problem = try #require(listing.problems.first)
         #expect(listing.problems.count == 1 && problem.code == .badName)
-        #expect(problem.reason.contains("must be a directory"))
+        #expect(problem.reason.contains("must be that of a directory"))
     }
 
     @Test(

@@ -116,7 +116,7 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await writer.write(second) }
         database.finishFlush(second, .failure(try #require(error)))
         #expect(error?.code == .cannotWrite)
-        #expect(error?.description.contains("cannot be written again") == true)
+        #expect(error?.description.contains("a new copy cannot be written") == true)
         #expect(database.pendingChanges == 1)
         #expect(try database.keys() == ["early", "late"])
         try FileManager.default.removeItem(atPath: directory)

@@ -25,12 +25,16 @@ import Testing
         let domain = try #require(domain)
         let scratch = try await damaged(by: sql)
         let database = try scratch.open()
-        let error = #expect(throws: StorageError.self) { try database.countedKeys(of: domain) }
+        let error = #expect(throws: StorageError.self) {
+            try database.keysCheckedAgainstCount(of: domain)
+        }
         #expect(error?.code == .damagedDatabase)
         try await database.repair()
         database.close()
         let again = try scratch.open()
-        #expect(try again.countedKeys(of: domain).count == (sql.hasPrefix("DELETE") ? 0 : 2))
+        #expect(
+            try again.keysCheckedAgainstCount(of: domain).count == (sql.hasPrefix("DELETE") ? 0 : 2)
+        )
         #expect(
             (again.lastRepair?.report.contains("with unknown names are lost") == true)
                 == sql.hasPrefix("DELETE"))
@@ -52,6 +56,6 @@ import Testing
         try await database.repair()
         database.close()
         let again = try scratch.open()
-        #expect(try again.countedKeys(of: #require(domain)).count == 2)
+        #expect(try again.keysCheckedAgainstCount(of: #require(domain)).count == 2)
     }
 }

@@ -37,7 +37,7 @@ extension LayerFilesToolTests {
             for option in ["--managed", "--system"] {
                 let refused = desktop.tool(host + ["domains", option])
                 #expect(refused.status == 64 && refused.output == "", "\(refused)")
-                #expect(refused.error.contains("Omit -currentHost or -host"))
+                #expect(refused.error.contains("Omit -currentHost and -host"))
             }
         }
         // No key is the user's own.

@@ -57,7 +57,7 @@ extension RemoteDefaults {
     ///
     /// - Parameter domain: The domain, with the suffix of a layer.
     /// - Returns: The entries, sorted by the code points of their keys, and the generation of the
-    ///   domain when the reading began.
+    ///   database when the reading began.
     public func entries(
         in domain: String
     ) async throws -> (entries: [DefaultsEntry], generation: UInt64) {

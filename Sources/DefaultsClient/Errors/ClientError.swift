@@ -37,7 +37,8 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
         public static let tooManyChanges = Code("tooManyChanges")
         /// There is no such value or key.
         public static let notFound = Code("notFound")
-        /// The name of the domain or of the key is invalid.
+        /// The name of the domain or of the key is invalid: `InvalidDomain` or `InvalidKey` of the
+        /// contract.
         public static let invalidName = Code("invalidName")
         /// A value, a reply or a call is larger than the service allows.
         public static let tooLarge = Code("tooLarge")

@@ -195,7 +195,7 @@ extension DefaultsObject {
         guard try database.totals(of: domain).keys <= Self.longestNamedRemoval else {
             return ChangeProposal(clearing: domain, origin: origin)
         }
-        let keys = try database.countedKeys(of: domain)
+        let keys = try database.keysCheckedAgainstCount(of: domain)
         return keys.isEmpty
             ? nil : ChangeProposal(domain: domain, removed: keys, origin: origin)
     }

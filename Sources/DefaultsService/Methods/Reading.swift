@@ -93,7 +93,7 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.ListKeys.readArguments(from: &$0, by: names)
         }
-        let totals = try countedTotals(of: domain)
+        let totals = try replySize(of: domain)
         if let totals = totals.certain {
             try NamesSize.check(
                 totals.keys, size: NamesSize.size(of: totals), room: ContractLimits.maximumReplySize
@@ -106,7 +106,7 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.GetAll.readArguments(from: &$0, by: names)
         }
-        let totals = try countedTotals(of: domain)
+        let totals = try replySize(of: domain)
         if let totals = totals.certain {
             let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
             guard totals.nameBytes + perKey * totals.keys <= ContractLimits.maximumReplySize else {
@@ -120,7 +120,7 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.GetAllValues.readArguments(from: &$0, by: names)
         }
-        let totals = try countedTotals(of: domain)
+        let totals = try replySize(of: domain)
         if let totals = totals.certain {
             // Each key needs at least one value, or one name in the list.
             guard totals.keys <= ValueBudget.domain.values,
@@ -142,21 +142,21 @@ extension DefaultsObject {
     }
 
     /// The size of a domain, before it is read.
-    struct CountedTotals {
-        /// The totals; nil if they may exceed what the reply would have.
+    struct ReplySize {
+        /// The totals; nil if they may be larger than those of the keys in the reply.
         let certain: KeyTotals?
         let isLong: Bool
     }
 
-    func countedTotals(of domain: Domain) throws -> CountedTotals {
+    func replySize(of domain: Domain) throws -> ReplySize {
         let totals = try database.totals(of: domain)
         noteWork(onEntries: totals.keys)
-        // A file that was tampered with may claim anything. A layer that is made from files counts
-        // one key that is not listed.
+        // The totals are not certain in two cases: somebody has altered the database, or the layer
+        // is made from files, whose record is counted and not listed.
         let isCertain =
             domain.layer.isWritable && totals.keys <= totals.nameBytes
             && totals.nameBytes <= ContractLimits.maximumNameBytes
-        return CountedTotals(
+        return ReplySize(
             certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys)
     }
 

@@ -33,7 +33,7 @@ package struct DatabaseView {
     /// The keys as `keys(of:)` gives them, compared with the count that the database keeps.
     ///
     /// - Throws: `.damagedDatabase` if the count is wrong; `.cannotRead` if the disk fails.
-    package func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
+    package func keysCheckedAgainstCount(of domain: Domain) throws(StorageError) -> [Key] {
         let keys = try contents.keys(of: domain)
         guard try contents.totals(of: domain).keys == keys.count else {
             throw .miscounted(path, "\(domain)")
@@ -58,7 +58,8 @@ package struct DatabaseView {
 
     /// The number of a domain's keys and the length of their names.
     ///
-    /// In a layer that is made of files, the record of the files is counted, too.
+    /// In a layer that is made of files, it is one key more than `keys(of:)` gives: the record of the
+    /// files is counted, too.
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
@@ -137,9 +138,9 @@ extension Database {
     /// As ``DatabaseView/keys(of:)``.
     package func keys(of domain: Domain) throws(StorageError) -> [Key] { try view.keys(of: domain) }
 
-    /// As ``DatabaseView/countedKeys(of:)``.
-    package func countedKeys(of domain: Domain) throws(StorageError) -> [Key] {
-        try view.countedKeys(of: domain)
+    /// As ``DatabaseView/keysCheckedAgainstCount(of:)``.
+    package func keysCheckedAgainstCount(of domain: Domain) throws(StorageError) -> [Key] {
+        try view.keysCheckedAgainstCount(of: domain)
     }
 
     /// As ``DatabaseView/generation(_:_:)``.
