@@ -159,7 +159,7 @@ import Testing
 
                 """)
         // Once, however many of its changes are lost.
-        #expect(result.error.matches(of: /forked/).count == 1, "\(result.error)")
+        #expect(result.error.matches(of: /before the fork/).count == 1, "\(result.error)")
         #expect(try desktop.number(forKey: "Count", in: Self.app) == 5)
     }
 
