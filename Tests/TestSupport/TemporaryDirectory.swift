@@ -32,7 +32,12 @@ public final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(atPath: path)
+        // A program that was killed may still write into it.
+        for _ in 0..<100 {
+            try? FileManager.default.removeItem(atPath: path)
+            guard FileManager.default.fileExists(atPath: path) else { return }
+            usleep(10_000)
+        }
     }
 
     /// Writes a file into it.
