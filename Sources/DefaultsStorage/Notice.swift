@@ -40,7 +40,7 @@ extension Notice {
     static func repairing(_ path: String, pages: Int) -> Notice {
         Notice(
             severity: .progress,
-            description: "\(path) is damaged and is being repaird: \(pages) pages were read so far."
+            description: "\(path) is damaged and is being repaired: \(pages) pages were read so far."
         )
     }
 

@@ -135,7 +135,7 @@ extension StorageError {
     static func repairFailed(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The damaged database \(path) could not be repaird: \(reason(of: cause)) It was not "
+            "The damaged database \(path) could not be repaired: \(reason(of: cause)) It was not "
                 + "changed. Make sure that there is space beside it.", cause: cause)
     }
 

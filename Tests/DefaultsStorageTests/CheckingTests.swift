@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "An empty file is to be created, a cut one to be repaird, a foreign one refused",
+        "An empty file is to be created, a cut one to be repaired, a foreign one refused",
         arguments: [
             (0, nil), (1, nil), (99, nil), (100, .notOurDatabase),
         ] as [(Int, StorageError.Code?)])

@@ -119,7 +119,7 @@ struct RepairOutcome {
     private(set) var missing: [String] = []
 
     /// Opens the store, reads everything, and if something is found to be damaged only then, has it
-    /// repaird as the service does.
+    /// repaired as the service does.
     init(of scratch: Scratch, expecting store: DamagedStore) async throws {
         var database = try scratch.open()
         if let damage = try RepairOutcome.damage(of: database) {

@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test("A removed domain does not come back in a repair before it is tidied up")
-    func repairdBeforeTidying() async throws {
+    func repairedBeforeTidying() async throws {
         let database = try scratch.open()
         try database.set(["kept": [1]])
         try await fill(database, 40, of: 100_000)
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test("A repair finds every row of a database with pointer maps, wherever the damage is")
-    func repairdWithMaps() async throws {
+    func repairedWithMaps() async throws {
         let database = try scratch.open()
         try await fill(database, 60, of: 200_000)
         for number in 0..<300 {

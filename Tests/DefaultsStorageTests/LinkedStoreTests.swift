@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test("A damaged store is rebuilt in its own directory, and the link stays")
-    func repaird() async throws {
+    func repaired() async throws {
         try FileHandle(forWritingTo: URL(fileURLWithPath: target)).write(
             contentsOf: [UInt8](repeating: 0, count: 100))
         let database = try scratch.open()

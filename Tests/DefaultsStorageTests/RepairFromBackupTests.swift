@@ -278,7 +278,7 @@ import Testing
         let scratch = try await filled()
         let ready = scratch.location.directory + "/defaults.db.renewed"
         let damaged = Data("damaged".utf8)
-        // The repaird store is whole and has its second name; how far its place is made differs.
+        // The repaired store is whole and has its second name; how far its place is made differs.
         for isSetAside in [false, true] {
             let copy = try scratch.copyWithoutRuntime()
             let files = FileManager.default

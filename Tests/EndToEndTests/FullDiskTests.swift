@@ -76,9 +76,9 @@ final class FullDiskTests {
         desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
         #expect(try desktop.property("StorageError") == "<''>")
         for _ in 1...2 { #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0) }
-        #expect(try desktop.property("StorageError").contains("could not be repaird"))
+        #expect(try desktop.property("StorageError").contains("could not be repaired"))
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.components(separatedBy: "could not be repaird").count == 2, "tried once")
+        #expect(log.components(separatedBy: "could not be repaired").count == 2, "tried once")
         #expect(try desktop.daemonPID() == daemon)
     }
 

@@ -4,10 +4,10 @@ import Synchronization
 import SystemCalls
 
 // Invariants
+//
 // 1. Nothing is written, read or closed by a number that now belongs to another file.
 // 2. If the application closes the pipe, a thread that sleeps in poll(2) wakes, because its end of
 //    the pipe has no other end any more. An eventfd would let it sleep forever.
-//    pipe has no other end any more. An eventfd would let it sleep for ever.
 
 /// A pipe(7) by which one thread wakes another from poll(2).
 final class WakeUp: Sendable {

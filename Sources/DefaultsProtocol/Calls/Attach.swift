@@ -76,8 +76,8 @@ extension Contract {
         /// Writes one domain of the reply.
         ///
         /// - Parameters:
+        ///   - entries: Writes the entries of the domain.
         ///   - large: Called after that: returns the keys that are only named.
-        ///   - large: Called after that: the keys that are only named.
         package static func writeDomain(
             _ spelling: String, slot: UInt32, locked: [String], to writer: inout MessageWriter,
             entries: (inout MessageWriter) throws -> Void, large: () -> [String]

@@ -28,9 +28,9 @@ struct Announcement {
     }
 
     /// For a domain that has changed because the store was damaged and repaired.
-    init(_ repaird: RepairdDomain, at generation: Generation) {
+    init(_ repaired: RepairedDomain, at generation: Generation) {
         self.init(
-            repaird.domain, changed: repaird.changed, removed: repaird.removed, at: generation,
+            repaired.domain, changed: repaired.changed, removed: repaired.removed, at: generation,
             by: "")
     }
 
@@ -142,8 +142,8 @@ extension DefaultsObject {
     }
 
     /// Announces the domains that a repair has changed.
-    func announce(_ repaird: [RepairdDomain], at generation: Generation) {
-        announce(repaird.map { Announcement($0, at: generation) })
+    func announce(_ repaired: [RepairedDomain], at generation: Generation) {
+        announce(repaired.map { Announcement($0, at: generation) })
     }
 
     /// Sends signals.

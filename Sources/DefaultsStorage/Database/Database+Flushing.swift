@@ -182,12 +182,12 @@ extension Database {
         StoreIdentification(uuid: journal.database)
     }
 
-    /// Closes the database and opens the repaird store, as the next process would.
+    /// Closes the database and opens the repaired store, as the next process would.
     ///
     /// - Returns: The database to use from now on instead of this one.
     /// - Throws: As the opening of any database.
     package func reopened(after repair: CompletedRepair) throws(StorageError) -> Database {
-        report(.repaird(repair.report))
+        report(.repaired(repair.report))
         close()
         return try Database(
             at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)

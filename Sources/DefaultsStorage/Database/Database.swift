@@ -61,7 +61,7 @@ package final class Database {
     ///
     /// - Parameters:
     ///   - location: Where it is. Missing directories are created.
-    ///   - damage: What the process has found to be wrong with the store, which is then repaird;
+    ///   - damage: What the process has found to be wrong with the store, which is then repaired;
     ///     nil if nothing was. Damage that is found while opening is handled in the same way.
     ///   - pageKeeper: Who keeps the page of counters for the next process if this one is killed; nil
     ///     makes it a file.

@@ -9,7 +9,7 @@ struct DatabaseOpening {
     let report: (Notice) -> Void
     let store: OpenStore
     /// Whether the store was damaged and rebuilt.
-    let isRepaird: Bool
+    let isRepaired: Bool
     /// Where the previous process left its files.
     private let last: PlaceNote?
     private let place: PrivateDirectory
@@ -43,7 +43,7 @@ struct DatabaseOpening {
             of: file, in: locked,
             journals: try location.journalDirectories(now: place, last: last?.journal),
             hasPlaceNote: last != nil, mayBeTorn: last?.journal.boot != boot, report: report)
-        (store, isRepaird) = try repairer.open(damage: damage)
+        (store, isRepaired) = try repairer.open(damage: damage)
     }
 
     /// Takes over what the previous process left, and continues with a new journal and a page.
@@ -52,7 +52,7 @@ struct DatabaseOpening {
     ) throws(StorageError) -> Beginning {
         let recovery = try recover(
             from: location.journalDirectories(now: place, last: last?.journal),
-            last: isRepaird ? nil : last?.journal, boot: boot)
+            last: isRepaired ? nil : last?.journal, boot: boot)
         let journal = try startJournal(after: recovery, in: place, at: location, boot: boot)
         var pages = CounterPages(of: recovery.store.uuid, keeper: pageKeeper, report: report)
         let others = try location.pageDirectories(now: place, last: last)

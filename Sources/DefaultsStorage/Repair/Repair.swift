@@ -12,7 +12,7 @@ internal import SystemCalls
 /// 2. The files of the damaged store are only read. `StoreReplacement` says what happens to them.
 /// 3. A key that is known to have been removed does not come back.
 struct Repair {
-    private let store: RepairdStore
+    private let store: RepairedStore
     private let path: String
     private let backups: [String]
     private let journal: UniqueID?
@@ -46,7 +46,7 @@ struct Repair {
         mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
     ) throws -> RepairReport {
         var repair = Repair(
-            store: try RepairdStore(at: target), path: path, backups: backups,
+            store: try RepairedStore(at: target), path: path, backups: backups,
             journal: journal ?? note?.database, note: note, progress: progress,
             report: RepairReport(reason: reason))
         let left = try repair.takeWhatIsLeft(mayBeTorn: mayBeTorn)

@@ -56,17 +56,17 @@ extension RepairReport {
     /// The difference from before, by domain.
     ///
     /// For a domain with very many differences, no keys are listed. Clients must read it again.
-    var domains: [RepairdDomain] {
-        var domains: [Domain: RepairdDomain] = [:]
-        func add(_ name: EntryName, _ list: WritableKeyPath<RepairdDomain, [Key]>) {
-            domains[name.domain, default: RepairdDomain(domain: name.domain)][keyPath: list]
+    var domains: [RepairedDomain] {
+        var domains: [Domain: RepairedDomain] = [:]
+        func add(_ name: EntryName, _ list: WritableKeyPath<RepairedDomain, [Key]>) {
+            domains[name.domain, default: RepairedDomain(domain: name.domain)][keyPath: list]
                 .append(name.key)
         }
         for name in earlier + filled.flatMap(\.names) { add(name, \.changed) }
         for name in missing { add(name, \.removed) }
         let large = filled.flatMap(\.domains).filter { $0.value > RepairReport.mostNamesOfDomain }
         for domain in large.map(\.key) + short {
-            domains[domain] = RepairdDomain(domain: domain)
+            domains[domain] = RepairedDomain(domain: domain)
         }
         return domains.values.sorted { $0.domain < $1.domain }
     }
@@ -139,13 +139,13 @@ extension RepairReport: CustomStringConvertible {
 }
 
 extension Notice {
-    static func repaird(_ report: RepairReport) -> Notice {
+    static func repaired(_ report: RepairReport) -> Notice {
         Notice(severity: .warning, description: report.description)
     }
 }
 
 /// A domain that differs from before the repair.
-package struct RepairdDomain: Sendable, Hashable {
+package struct RepairedDomain: Sendable, Hashable {
     /// The domain.
     package let domain: Domain
     /// The keys that have an earlier value now.

@@ -5,7 +5,7 @@ internal import SQLite
 ///
 /// For each key, the row with the highest generation is kept, no matter in which store it was
 /// found.
-final class RepairdStore {
+final class RepairedStore {
     private let connection: Connection
     private let upsertDomain: Statement
     private let upsertEntry: Statement
@@ -27,14 +27,14 @@ final class RepairdStore {
         for step in Schema.migrations { try connection.execute(step) }
         // Making the indexes after all rows are there takes a fraction of the time.
         try connection.execute(Schema.dropIndexes)
-        try connection.pragma("cache_size", "-\(RepairdStore.cacheKiB)")
+        try connection.pragma("cache_size", "-\(RepairedStore.cacheKiB)")
         try connection.pragma("application_id", "\(Schema.applicationID)")
         try connection.pragma("user_version", "\(Schema.version)")
-        upsertDomain = try connection.prepare(RepairdStore.upsertDomain)
-        upsertEntry = try connection.prepare(RepairdStore.upsertEntry)
-        upsertToken = try connection.prepare(RepairdStore.upsertToken)
+        upsertDomain = try connection.prepare(RepairedStore.upsertDomain)
+        upsertEntry = try connection.prepare(RepairedStore.upsertEntry)
+        upsertToken = try connection.prepare(RepairedStore.upsertToken)
         selectEntry = try connection.prepare(StoreQuery.presence)
-        countKeys = try connection.prepare(RepairdStore.countKeys)
+        countKeys = try connection.prepare(RepairedStore.countKeys)
         try connection.execute("BEGIN")
     }
 

@@ -44,7 +44,7 @@ struct StoreRepairer {
     ///
     /// - Parameter damage: The damage that was found before; nil if none was.
     /// - Returns: The store, and whether it was repaired.
-    func open(damage: String?) throws(StorageError) -> (OpenStore, isRepaird: Bool) {
+    func open(damage: String?) throws(StorageError) -> (OpenStore, isRepaired: Bool) {
         try setStrangeFilesAside()
         if try putInPlace() { return (try OpenStore(file, report: report), true) }
         let aside = try setForeignLogAside()
@@ -54,14 +54,14 @@ struct StoreRepairer {
                 || JournalHistory.database(in: journals) != nil,
             mayBeTorn: mayBeTorn)
         if let reason = damage ?? condition.damage {
-            return try openRepaird(because: reason, mayBeTorn: mayBeTorn)
+            return try openRepaired(because: reason, mayBeTorn: mayBeTorn)
         }
         if let state = try? file.foundState(), note?.isClosed == false,
             note?.provesLoss(in: state) == true
         {
             // All of the log was on disk when the note was written, so it has no incomplete
             // transaction.
-            return try openRepaird(
+            return try openRepaired(
                 because: StorageError.behindItsNote(file.path).description, mayBeTorn: false)
         }
         do throws(StorageError) {
@@ -69,7 +69,7 @@ struct StoreRepairer {
             return (aside.map { store.noting($0, report: report) } ?? store, false)
         } catch {
             guard error.code == .damagedDatabase else { throw error }
-            return try openRepaird(because: error.description, mayBeTorn: mayBeTorn)
+            return try openRepaired(because: error.description, mayBeTorn: mayBeTorn)
         }
     }
 
@@ -180,16 +180,16 @@ struct StoreRepairer {
         return nil
     }
 
-    private func openRepaird(
+    private func openRepaired(
         because reason: String, mayBeTorn: Bool
-    ) throws(StorageError) -> (OpenStore, isRepaird: Bool) {
+    ) throws(StorageError) -> (OpenStore, isRepaired: Bool) {
         try checkLink()
         let made = try file.repair(
             because: reason, backups: backups, mayBeTorn: mayBeTorn,
             journal: JournalHistory.database(in: journals), note: note,
             progress: Progress { [path = file.path, report] in report(.repairing(path, pages: $0)) }
         )
-        report(.repaird(made))
+        report(.repaired(made))
         _ = try putInPlace()
         return (try OpenStore(file, report: report), true)
     }

@@ -10,7 +10,7 @@ struct OpenStore {
     /// The machines whose names are noted.
     let hosts: [Host]
     let isNew: Bool
-    /// The last repair; nil if it was never repaird.
+    /// The last repair; nil if it was never repaired.
     private(set) var lastRepair: RepairRecord?
 
     /// Opens a store; an empty file becomes a new one.
@@ -55,7 +55,7 @@ struct OpenStore {
 
 /// What a store notes about its last repair.
 ///
-/// It is written together with the repaird store, so every repair is on record.
+/// It is written together with the repaired store, so every repair is on record.
 package struct RepairRecord: Sendable, Hashable {
     /// When it was, in seconds since 1970.
     package let time: Int64
@@ -68,7 +68,7 @@ package struct RepairRecord: Sendable, Hashable {
         self.report = report
     }
 
-    /// Reads the last one; nil if the store was never repaird.
+    /// Reads the last one; nil if the store was never repaired.
     init?(of connection: Connection) throws(SQLiteError) {
         let select = try connection.prepare(
             "SELECT time, report FROM rescues ORDER BY id DESC LIMIT 1")

@@ -83,7 +83,7 @@ extension StoreFile {
 
     /// Checks that the file, if there is one, is ours to open, while another process may have it open.
     ///
-    /// A damaged file is no error: it can be repaird.
+    /// A damaged file is no error: it can be repaired.
     ///
     /// - Throws: `.cannotOpen`, `.notOurDatabase` or `.newerSchema`.
     func check() throws(StorageError) {
@@ -103,7 +103,7 @@ extension StoreFile {
 
     /// The store of a directory, in the directory that a link in its place leads to.
     ///
-    /// SQLite keeps the log in that directory, and a repaird store is put there. In place of the
+    /// SQLite keeps the log in that directory, and a repaired store is put there. In place of the
     /// link, it would leave the old file in use.
     init(in directory: PrivateDirectory) {
         var path = directory.file(StoreFile.name)

@@ -238,10 +238,10 @@ package struct StoreIdentification: Sendable {
     let uuid: UniqueID
 }
 
-/// A store that was repaird and is not opened yet.
+/// A store that was repaired and is not opened yet.
 package struct CompletedRepair: Sendable {
     let report: RepairReport
 
     /// What has changed by it, for each domain.
-    package var domains: [RepairdDomain] { report.domains }
+    package var domains: [RepairedDomain] { report.domains }
 }

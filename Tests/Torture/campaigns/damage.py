@@ -62,18 +62,18 @@ def run(ground: Ground) -> list[Outcome]:
     for damage in DAMAGES:
         outcome = Outcome(damage.name, 0)
         outcomes.append(outcome)
-        repaird = 0
+        repaired = 0
         for number in range(ground.scale(1, 100)):
             outcome.trials += 1
             trial = Trial(
                 ground, damage, ground.random.choice(damage.ends), ground.random.random() < 0.5)
             try:
-                repaird += trial.take()
+                repaired += trial.take()
             except (Ended, Refused, TimeoutError, AssertionError) as error:
                 outcome.findings.append(f"{trial.words}: {error or type(error).__name__}")
                 if len(outcome.findings) >= 3:
                     break
-        outcome.note = f"{repaird} repairs"
+        outcome.note = f"{repaired} repairs"
         ground.say(f"{damage.name}: {outcome.words}")
     return outcomes
 
