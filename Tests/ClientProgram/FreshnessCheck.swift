@@ -9,7 +9,11 @@ import Synchronization
 /// it stores the number in memory that both share, and says so through a pipe. The other side reads all
 /// that time: no value may be less than what the shared word held before the read.
 ///
-/// The program ends with 1 where one was. It prints how many reads it has checked.
+/// A read waits for the service for two seconds, and no read after it waits until there is an answer. On
+/// a busy machine, a service that starts may need longer. So a process that has waited in vain waits
+/// here for the service, and reads again.
+///
+/// The program ends with 1 where one was stale. It prints how many reads it has checked.
 struct FreshnessCheck {
     private let defaults = Defaults(domain: "org.example.Fresh")
     /// 0 writes first.
@@ -18,6 +22,7 @@ struct FreshnessCheck {
     private let reads: Int
     private let acknowledged: UnsafePointer<Atomic<Int>>
     private let base: UnsafeMutableRawPointer
+    private let outages = Outages()
     private let (hears, tells): (Int32, Int32)
 
     init(_ words: ArraySlice<String>) {
@@ -35,6 +40,7 @@ struct FreshnessCheck {
             base != MAP_FAILED
         else { stop("No files in \(words[0])") }
         self.base = base
+        outages.follow(defaults)
         acknowledged = UnsafePointer(base.assumingMemoryBound(to: Atomic<Int>.self))
     }
 
@@ -75,9 +81,36 @@ struct FreshnessCheck {
     private func check() {
         let least = acknowledged.pointee.load(ordering: .acquiring)
         let value = defaults[.count]
-        guard value >= least else {
+        guard value >= least || outages.waitForEnd(in: defaults) else {
             say("stale: \(value) was read when \(least) was acknowledged")
             exit(1)
         }
+    }
+}
+
+/// How often a read has waited in vain.
+private final class Outages: Sendable {
+    private let count = Atomic(0)
+    private let excused = Atomic(0)
+
+    func follow(_ defaults: Defaults) {
+        let states = defaults.states
+        Task.detached { [self] in
+            for await state in states {
+                guard case .unreachable(let reason) = state, reason.contains("seconds") else { continue }
+                count.add(1, ordering: .sequentiallyConsistent)
+            }
+        }
+    }
+
+    /// Waits until the service is reached again.
+    ///
+    /// - Returns: Whether a read has waited in vain since the last time.
+    func waitForEnd(in defaults: Defaults) -> Bool {
+        // The task is told of an outage a moment after the read has ended.
+        sleep(1)
+        while case .unreachable = defaults.state { usleep(10_000) }
+        let seen = count.load(ordering: .sequentiallyConsistent)
+        return excused.exchange(seen, ordering: .sequentiallyConsistent) < seen
     }
 }

@@ -70,12 +70,16 @@ final class WriteAheadLog {
         _ file: consuming File, after header: Header?, mayBeTorn: Bool
     ) throws(SystemError) {
         pageSize = header?.pageSize ?? .ours
-        var (transactions, hasMore) = try WriteAheadLog.transactions(
+        var (transactions, isFollowed) = try WriteAheadLog.transactions(
             in: file, pageSize, after: header, mayBeTorn: mayBeTorn)
         // A transaction is written when the previous one is on disk, so only the last can be
-        // incomplete.
-        if mayBeTorn, !hasMore, let last = transactions.last, !last.allSatisfy(\.isWhole) {
-            transactions.removeLast()
+        // incomplete. What seems to follow it can be the ends of earlier incomplete transactions:
+        // SQLite overwrites them without a new salt. Their first frames do not fit, so none of them
+        // is whole.
+        if mayBeTorn, !isFollowed {
+            while let last = transactions.last, !last.allSatisfy(\.isWhole) {
+                transactions.removeLast()
+            }
         }
         isDamaged =
             header == nil && !transactions.isEmpty
@@ -118,21 +122,20 @@ final class WriteAheadLog {
         offset / sectorSize == (offset + frameHeaderSize - 1) / sectorSize
     }
 
-    /// The transactions of this log, and whether a part of another one follows them.
+    /// The transactions of this log, and whether the beginning of another one follows them.
     ///
     /// After that comes the rest of an earlier log, which has another salt.
     ///
     /// - Parameter header: Nil if it is lost. Then the salt is that of the first frame.
     private static func transactions(
         in file: borrowing File, _ pageSize: PageSize, after header: Header?, mayBeTorn: Bool
-    ) throws(SystemError) -> ([[Frame]], hasMore: Bool) {
+    ) throws(SystemError) -> ([[Frame]], isFollowed: Bool) {
         let step = frameHeaderSize + pageSize.whole
         let end = try file.size() - step
         var salt = header?.salt
         var sum = header?.sum
         var transactions: [[Frame]] = []
         var current: [Frame] = []
-        var hasMore = false
         for offset in stride(from: headerSize, through: end, by: step) {
             guard let bytes = try file.readable(step, at: offset) else {
                 current.append(Frame(page: 0, offset: offset, isWhole: false))
@@ -155,7 +158,6 @@ final class WriteAheadLog {
             current.append(
                 Frame(page: page, offset: offset, databaseSize: commit, isWhole: isWhole))
             guard isOurs else { continue }
-            hasMore = true
             // With the stored checksum, the next frame can be checked even if this one is damaged.
             sum = stored
             // An incomplete write may have mixed the headers of two frames.
@@ -163,10 +165,9 @@ final class WriteAheadLog {
             if commit > 0 && isBelieved {
                 transactions.append(current)
                 current = []
-                hasMore = false
             }
         }
-        return (transactions, hasMore)
+        return (transactions, isFollowed: current.first?.isWhole == true)
     }
 }
 
