@@ -144,7 +144,7 @@ final class FakeBus: Sendable {
 }
 
 extension Connection {
-    fileprivate func setQuestionTimeout(_ timeout: Duration) { calls.questionTimeout = timeout }
+    fileprivate func setQuestionTimeout(_ timeout: Duration) { callers.questionTimeout = timeout }
 
     /// Sends a call to the peer in somebody's name, as a bus does.
     fileprivate func send(

@@ -153,9 +153,9 @@ import TestSupport
 }
 
 extension Connection {
-    fileprivate func setPatience(_ patience: Duration) { calls.patience = patience }
+    fileprivate func setPatience(_ patience: Duration) { callers.patience = patience }
 
-    fileprivate var measuresReplies: Bool { calls.areRepliesMeasured }
+    fileprivate var measuresReplies: Bool { callers.areRepliesMeasured }
     fileprivate var backlog: Int { link.backlog }
 
     /// What waits at the bus for a connection.

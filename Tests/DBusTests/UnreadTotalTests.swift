@@ -85,9 +85,9 @@ import TestSupport
 }
 
 extension Connection {
-    fileprivate var unreadTotal: UnreadTotal { calls.unreadTotal }
+    fileprivate var unreadTotal: UnreadTotal { callers.unreadTotal }
 
     fileprivate func setBounds(_ bounds: UnreadTotal.Bounds) {
-        calls.unreadTotal = UnreadTotal(bounds: bounds)
+        callers.unreadTotal = UnreadTotal(bounds: bounds)
     }
 }

@@ -11,6 +11,8 @@ final class Caller<Call> {
 
     /// Its unique name; nil for the peer of a connection without a bus.
     let name: BusName?
+    /// The connection over which it calls; nil when that has gone.
+    weak var connection: Connection?
 
     private(set) var identity: Identity
     /// The error for each of its calls, if it may not call at all.
@@ -129,14 +131,37 @@ final class CallerProcess<Call> {
     }
 }
 
+/// The processes that call, over whatever connections, by their numbers.
+///
+/// A process is forgotten with its last caller.
+struct ProcessTable<Call> {
+    private struct Entry {
+        weak var process: CallerProcess<Call>?
+    }
+
+    private var entries: [UInt32: Entry] = [:]
+    /// The number of entries above which those of forgotten processes are removed.
+    private var limit = 64
+
+    /// The process with a number.
+    mutating func process(_ number: UInt32) -> CallerProcess<Call> {
+        if let process = entries[number]?.process { return process }
+        if entries.count >= limit {
+            entries = entries.filter { $0.value.process != nil }
+            limit = max(64, 2 * entries.count)
+        }
+        let process = CallerProcess<Call>()
+        entries[number] = Entry(process: process)
+        return process
+    }
+}
+
 /// The callers of a connection, by their names.
 ///
 /// A unique name is never given to another connection, so names are not watched: callers that have
 /// left are forgotten when the table has grown.
 struct CallerTable<Call> {
     private var callers: [BusName: Caller<Call>] = [:]
-    /// The processes by their numbers.
-    private var processes: [UInt32: CallerProcess<Call>] = [:]
     private let capacity: Int
     /// The number of callers above which some are forgotten.
     private var limit: Int
@@ -156,14 +181,6 @@ struct CallerTable<Call> {
         let caller = callers[name] ?? add(new(name), named: name)
         caller.lastUse = uses
         return caller
-    }
-
-    /// The process with a number.
-    mutating func process(_ number: UInt32) -> CallerProcess<Call> {
-        if let process = processes[number] { return process }
-        let process = CallerProcess<Call>()
-        processes[number] = process
-        return process
     }
 
     private mutating func add(_ caller: Caller<Call>, named name: BusName) -> Caller<Call> {
@@ -199,79 +216,6 @@ struct CallerTable<Call> {
 
     private mutating func noteForgotten() {
         limit = max(capacity, 2 * callers.count)
-        let used = Set(callers.values.map { ObjectIdentifier($0.process) })
-        processes = processes.filter { used.contains(ObjectIdentifier($0.value)) }
-    }
-}
-
-/// A received call that waits.
-///
-/// It belongs to the loop's thread, as its message does.
-final class WaitingCall {
-    let message: Message
-
-    init(_ message: consuming Message) {
-        self.message = message
-    }
-}
-
-/// The received calls: their senders, and which calls wait.
-struct IncomingCalls {
-    var schedule = CallSchedule<WaitingCall>()
-    var table = CallerTable<WaitingCall>()
-    /// The one caller if there is no bus.
-    var peer: Caller<WaitingCall>?
-    /// Whether the service wants the credentials of a new caller.
-    var areIdentified = false
-    /// The place of the bus; nil if it is unknown.
-    var busPlace: ProcessPlace?
-    /// Returns the reason why a new caller may not call.
-    var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
-    /// Whether the bus can say how much is unread.
-    var areRepliesMeasured = true
-    /// How much of everything that was sent is unread.
-    var unreadTotal = UnreadTotal()
-    /// How long calls wait for a caller to read its replies before they are refused.
-    var patience = UnreadReplies.patience
-    /// The callers whose first call was postponed, in that order.
-    var putOff: [Caller<WaitingCall>] = []
-    /// How many calls are carried out on other threads.
-    var detached = 0
-    /// Whether a turn of the loop for waiting calls is due.
-    var isTurnDue = false
-    /// Fires when the first rest ends.
-    var restTimer: EventLoop.Timer?
-    /// Those who wait until no call waits.
-    var ends: [CheckedContinuation<Void, Never>] = []
-    /// How long the bus may take to answer a question about callers.
-    var questionTimeout = Duration.seconds(25)
-    /// Gives the time.
-    var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
-
-    /// How long one turn of the loop may carry out waiting calls, before new messages are read.
-    static let turn = Duration.microseconds(200)
-
-    mutating func caller(of message: borrowing Message) -> Caller<WaitingCall>? {
-        if let peer { return peer }
-        guard let name = message.sender else { return nil }
-        return table.caller(named: name) { [areIdentified, allowance, patience] in
-            Caller(
-                $0, areIdentified ? .unknown : .known(nil),
-                UnreadReplies(allowance: allowance, patience: patience))
-        }
-    }
-
-    /// How many bytes a caller may leave unread.
-    private var allowance: Int {
-        unreadTotal.level == .low ? UnreadReplies.allowance : UnreadReplies.smallAllowance
-    }
-
-    /// Updates how much is unread in total, and with it the allowance of each caller.
-    mutating func updateUnreadTotal(_ body: (inout UnreadTotal) -> Void) {
-        let before = allowance
-        body(&unreadTotal)
-        guard allowance != before else { return }
-        for caller in table.all { caller.replies.allowance = allowance }
     }
 }
 

@@ -7,13 +7,13 @@ extension Connection {
         case .unknown:
             caller.isInQuestion = true
             askWhoIs(caller, name)
-        case .known where calls.areRepliesMeasured:
+        case .known where callers.areRepliesMeasured:
             caller.isInQuestion = true
             caller.replies.noteQuestion()
             askWhatIsUnread(by: caller, name)
         case .known:
-            caller.replies = UnreadReplies(patience: calls.patience)
-            proceed(with: caller)
+            caller.replies = UnreadReplies(patience: callers.patience)
+            calls.proceed(with: caller)
         }
     }
 
@@ -21,22 +21,23 @@ extension Connection {
     ///
     /// - Parameter caller: Whose call it answers; nil for a signal.
     func noteSent(_ weight: Int, to caller: Caller<WaitingCall>?) {
-        guard calls.areRepliesMeasured, !link.isDirect else { return }
+        guard callers.areRepliesMeasured, !link.isDirect else { return }
         caller?.replies.note(weight)
-        calls.updateUnreadTotal { $0.note(weight) }
-        if calls.unreadTotal.isQuestionDue(at: calls.now()) { askWhatIsUnreadOfAll() }
+        callers.updateUnreadTotal { $0.note(weight) }
+        if callers.unreadTotal.isQuestionDue(at: calls.now()) { askWhatIsUnreadOfAll() }
     }
 
     /// Whether others have left so much unread of what this connection has sent that it should send as
     /// little as it can.
     ///
     /// Above a limit of its own, the bus stops reading from the connection.
-    package var isLargelyUnread: Bool { calls.unreadTotal.level != .low }
+    package var isLargelyUnread: Bool { callers.unreadTotal.level != .low }
 
     /// Refuses a reply that could make the bus stop reading from us.
     func checkRoom(forReplyOf weight: Int) throws(DBusError) {
         let isLarge = weight > UnreadTotal.smallReply
-        if isLarge, calls.unreadTotal.level == .full { throw .tooMuchIsUnread }
+        if isLarge, calls.isMuchUnwritten { throw .tooMuchIsUnread }
+        if isLarge, callers.unreadTotal.level == .full { throw .tooMuchIsUnread }
     }
 
     // MARK: Who it is
@@ -91,10 +92,7 @@ extension Connection {
     private func conclude(_ credentials: PeerCredentials?, about caller: Caller<WaitingCall>) {
         caller.isInQuestion = false
         identify(caller, as: credentials)
-        if let process = credentials?.processID {
-            calls.schedule.note(calls.table.process(process), of: caller)
-        }
-        proceed(with: caller)
+        calls.proceed(with: caller)
     }
 
     /// Asks who is connected, so that callers that have left are forgotten.
@@ -102,7 +100,7 @@ extension Connection {
         askBus(Self.busInterface, "ListNames", about: nil, replying: "as") {
             try $0.readArray { try $0.readString() }
         } then: { answer in
-            if let names = try? answer.get() { self.calls.table.forget(allBut: Set(names)) }
+            if let names = try? answer.get() { self.callers.table.forget(allBut: Set(names)) }
         }
     }
 
@@ -129,7 +127,7 @@ extension Connection {
 
     private func askWhatIsUnreadOfAll() {
         guard let name = uniqueName else { return }
-        calls.unreadTotal.noteQuestion()
+        callers.unreadTotal.noteQuestion()
         askBus(
             "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name,
             replying: "a{sv}"
@@ -139,9 +137,9 @@ extension Connection {
             let now = self.calls.now()
             switch answer {
             case .success(let unread?):
-                self.calls.updateUnreadTotal { $0.take(unread: unread, at: now) }
+                self.callers.updateUnreadTotal { $0.take(unread: unread, at: now) }
             case .failure(let error) where error.isPassing:
-                self.calls.updateUnreadTotal { $0.take(unread: nil, at: now) }
+                self.callers.updateUnreadTotal { $0.take(unread: nil, at: now) }
             case .success(nil), .failure: self.measureNoMore()
             }
         }
@@ -166,8 +164,8 @@ extension Connection {
 
     private func follow(_ verdict: UnreadReplies.Verdict, for caller: Caller<WaitingCall>) {
         switch verdict {
-        case .goOn: proceed(with: caller)
-        case .refuse: refuseAll(of: caller, .repliesUnread)
+        case .goOn: calls.proceed(with: caller)
+        case .refuse: calls.refuseAll(of: caller, .repliesUnread)
         case .askAgain(let delay): askAgain(about: caller, in: delay)
         }
     }
@@ -176,9 +174,9 @@ extension Connection {
     ///
     /// dbus-broker counts it against the connections that do not read, and ends them.
     private func measureNoMore() {
-        calls.areRepliesMeasured = false
-        calls.updateUnreadTotal { $0 = UnreadTotal() }
-        for caller in Array(calls.schedule.waitingCallers) { proceed(with: caller) }
+        callers.areRepliesMeasured = false
+        callers.updateUnreadTotal { $0 = UnreadTotal() }
+        for caller in Array(calls.schedule.waitingCallers) { calls.proceed(with: caller) }
     }
 
     // MARK: Asking
@@ -189,7 +187,7 @@ extension Connection {
         nonisolated(unsafe) let caller = caller
         loop.schedule(after: delay) { [weak self] in
             caller.isInQuestion = false
-            self?.assumeIsolated { $0.proceed(with: caller) }
+            self?.assumeIsolated { $0.calls.proceed(with: caller) }
         }
     }
 
@@ -210,7 +208,7 @@ extension Connection {
             take(answer.mapError { $0 as? DBusError ?? .unexplained })
         }
         post(
-            target, number: pendingCalls.makeNumber(), timeout: calls.questionTimeout,
+            target, number: pendingCalls.makeNumber(), timeout: callers.questionTimeout,
             write: { if let name { try $0.writeString(name.string) } },
             succeed: { reply in end(Result { try reply.read(as: signature, read) }) },
             fail: { end(.failure($0)) })

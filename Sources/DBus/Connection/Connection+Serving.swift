@@ -9,12 +9,12 @@ extension Connection {
         objects.export(interfaces, at: path)
     }
 
-    /// Refuses every call that is to be carried out from now on, so that a service which ends leaves
-    /// none of them in doubt.
+    /// Refuses every call that is to be carried out from now on, on all connections of the service,
+    /// so that a service which ends leaves none of them in doubt.
     ///
     /// - Parameter error: What the callers get, of any object and method.
     package func refuseCalls(with error: DBusError) {
-        refusal = error
+        calls.refusal = error
     }
 
     /// Sends a signal.
@@ -64,10 +64,16 @@ extension Connection {
     }
 
     /// Carries out a call that came in, or answers why not.
-    func serve(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
+    nonisolated func serve(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
+        // The caller stays on this thread.
+        nonisolated(unsafe) let caller = caller
+        assumeIsolated { $0.carryOut(message, from: caller) }
+    }
+
+    private func carryOut(_ message: borrowing Message, from caller: Caller<WaitingCall>) {
         guard let path = message.path, let member = message.member else { return }
         do {
-            if let refusal = refusal ?? caller.refusal { throw refusal }
+            if let refusal = calls.refusal ?? caller.refusal { throw refusal }
             let (interface, method) = try objects.method(member, of: message.interface, at: path)
             guard message.hasSignature(method.inputSignature) else {
                 throw DBusError.wrongArguments(

@@ -45,14 +45,18 @@ package actor Connection {
     /// Not isolated, so that `deinit` can hand it over to the loop.
     nonisolated(unsafe) let link: Link
     var objects = ObjectTree()
-    /// The error that every call gets after the service has ended.
-    var refusal: DBusError?
     var pendingCalls = PendingCalls()
     var subscriptions = Subscriptions()
-    /// Received calls.
+    /// The received calls of this connection and of others of the same service.
     ///
     /// Not isolated, for the same reason as `link`.
-    nonisolated(unsafe) var calls = IncomingCalls()
+    nonisolated(unsafe) let calls: IncomingCalls
+    /// Those who call over this connection.
+    ///
+    /// Not isolated, for the same reason as `link`.
+    nonisolated(unsafe) var callers = KnownCallers()
+    /// Whether reading stops as soon as no reply is waited for.
+    var isPaused = false
     var nameLostHandlers: [BusName: [@Sendable () -> Void]] = [:]
     private var flushes: [CheckedContinuation<Void, Never>] = []
     private var disconnectHandlers: [@Sendable () -> Void] = []
@@ -119,9 +123,10 @@ package actor Connection {
         try self.init(Link(calling: socket, on: loop), uniqueName: nil)
     }
 
-    init(_ link: Link, uniqueName: BusName?) throws {
+    init(_ link: Link, uniqueName: BusName?, sharing calls: IncomingCalls? = nil) throws {
         loop = link.loop
         self.link = link
+        self.calls = calls ?? IncomingCalls(on: link.loop)
         givenName = Mutex(uniqueName)
         try assumeIsolated { try $0.start() }
     }
@@ -141,8 +146,11 @@ package actor Connection {
     // optimized build of a module that imports this one it ends Swift 6.3 with "circular reference".
     deinit {
         // The waiting calls are passed with it, because their messages belong to that thread.
-        nonisolated(unsafe) let (link, calls) = (link, calls)
-        let end: @Sendable () -> Void = { withExtendedLifetime(calls) { link.close() } }
+        nonisolated(unsafe) let (link, calls, callers) = (link, calls, callers)
+        let end: @Sendable () -> Void = {
+            calls.drop(callsOf: callers.all)
+            link.close()
+        }
         if loop.isCurrent { end() } else { loop.perform(end) }
     }
 
@@ -169,12 +177,8 @@ package actor Connection {
             self?.assumeIsolated { $0.noteDispatched() }
         }
         if link.isDirect { expectPeer() }
+        calls.add(self)
         try link.start()
-    }
-
-    private func noteDispatched() {
-        calls.schedule.noteDrained()
-        takeTurnsSoon()
     }
 
     private func receive(_ message: borrowing Message) {

@@ -117,7 +117,7 @@ extension Link {
         }
     }
 
-    private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+    static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         let result = getsockopt(descriptor, SOL_SOCKET, option, &value, &size)

@@ -10,8 +10,7 @@ import SystemCalls
 // 5. When the loop goes to sleep, libdbus has nothing left to dispatch, or the link is held, or a
 //    timer is set for another attempt. So every read or send, which may bring messages, is followed
 //    by a dispatch until the queue is empty.
-// 6. The backlog of data to write is limited to `MessageLimits.maximumBacklog` and the reply of one
-//    more call. Above the limit the link is held: nothing is read or dispatched until enough has
+// 6. The backlog of data to write is limited to `maximumBacklog` and the reply of one more call. Above the limit the link is held: nothing is read or dispatched until enough has
 //    been written, so messages keep their order.
 // 7. Only a received call holds the link in this way. Replies and signals are always read: a bus
 //    may accept more from us only after we have read what it has for us.
@@ -30,6 +29,8 @@ final class Link {
     var dispatchRetry: EventLoop.Timer?
     /// Whether the backlog is above the limit (6).
     var isBacklogged = false
+    /// The bytes that may wait to be written before no more calls are accepted (6).
+    let maximumBacklog: Int
     /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
     /// Whether the connection is to one peer, without a bus.
@@ -95,8 +96,20 @@ final class Link {
         self.init(owning: try Self.open(calling: socket), isDirect: true, on: loop)
     }
 
+    /// Takes over the connection of a peer that a server of libdbus has accepted.
+    convenience init(accepted connection: OpaquePointer, on loop: EventLoop) {
+        dbus_connection_set_exit_on_disconnect(connection, 0)
+        self.init(
+            owning: connection, isDirect: true,
+            maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
+    }
+
     /// Takes over a connection of libdbus.
-    private init(owning connection: OpaquePointer, isDirect: Bool, on loop: EventLoop) {
+    private init(
+        owning connection: OpaquePointer, isDirect: Bool,
+        maximumBacklog: Int = MessageLimits.maximumBacklog, on loop: EventLoop
+    ) {
+        self.maximumBacklog = maximumBacklog
         loop.preconditionOnLoop("a connection was opened")
         self.loop = loop
         self.connection = connection
@@ -260,7 +273,7 @@ extension Link {
 extension Link {
     /// Stops receiving if the backlog is above the limit.
     func holdIfFull() {
-        guard !isBacklogged, isConnected, backlog > MessageLimits.maximumBacklog else { return }
+        guard !isBacklogged, isConnected, backlog > maximumBacklog else { return }
         isBacklogged = true
         updateWatches()
     }
@@ -269,7 +282,7 @@ extension Link {
     ///
     /// - Returns: Whether there may be waiting messages to dispatch.
     func releaseIfWritten() -> Bool {
-        guard isBacklogged, !isConnected || backlog <= MessageLimits.maximumBacklog else {
+        guard isBacklogged, !isConnected || backlog <= maximumBacklog else {
             return false
         }
         isBacklogged = false

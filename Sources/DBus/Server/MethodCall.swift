@@ -32,7 +32,8 @@ package final class MethodCall {
     /// Whether the answer was the error of a reply that could not be written.
     private var isReplyRefused = false
 
-    let connection: Connection
+    /// The connection that the call came over.
+    package let connection: Connection
     private let caller: Caller<WaitingCall>
     private let outputSignature: Signature
     private var message: Message?
@@ -135,9 +136,7 @@ package final class MethodCall {
         guard let message = message.take() else {
             preconditionFailure("A method call was put back after its end.")
         }
-        // The caller and the message stay on this thread.
-        nonisolated(unsafe) let (pointer, caller) = (message.relinquish(), caller)
-        connection.assumeIsolated { $0.postpone(Message(owned: pointer), of: caller) }
+        connection.calls.postpone(message, of: caller)
     }
 
     /// How many bytes the call takes up on the wire.
@@ -155,16 +154,13 @@ package final class MethodCall {
             DetachedCall(
                 self, Message(retaining: message.pointer), reply: try Message.reply(to: message))
         }
-        // The caller stays on this thread.
-        nonisolated(unsafe) let caller = caller
-        connection.assumeIsolated { $0.noteDetached(caller) }
+        connection.calls.noteDetached(caller)
         return detached
     }
 
     /// Ends the work on another thread, and answers.
     fileprivate func endDetached(_ answer: () -> Void) {
-        nonisolated(unsafe) let (caller, answer) = (caller, answer)
-        connection.assumeIsolated { $0.endDetached(caller, answer) }
+        connection.calls.endDetached(caller, answer)
     }
 
     /// Answers the call with a reply that is written already, as ``reply(_:)`` does.

@@ -61,6 +61,12 @@ extension DBusError {
         .invalidArguments,
         "This connection leads to one peer and not to a bus, which has names and rules.")
 
+    static func notListening(_ number: Int32) -> DBusError {
+        DBusError(
+            .invalidArguments,
+            "Descriptor \(number) is not a Unix stream socket that listens for connections.")
+    }
+
     static func notAPeer(_ number: Int32, because problem: String) -> DBusError {
         DBusError(
             .invalidArguments,

@@ -17,6 +17,12 @@ enum MessageLimits {
     /// Two of the largest replies of 16 MiB: one is sent while the next is made.
     static let maximumBacklog = 32 << 20
 
+    /// The same for one of many peers without a bus, which do without a reply that waits (64 KiB).
+    static let maximumBacklogOfPeer = 64 << 10
+
+    /// The bytes that may wait to be written to all such peers before large replies are refused.
+    static let maximumBacklogOfAllPeers = 256 << 20
+
     /// The bytes of waiting calls; above that, a new call must wait for room.
     ///
     /// Below it, one more message is added.

@@ -1,0 +1,104 @@
+package import SystemCalls
+
+/// Serves peers that connect to a socket, beside a bus or without one.
+///
+/// Each peer has a connection of its own, which serves what the first connection of the service
+/// serves. The calls of all connections have one order of turns.
+///
+/// ```swift
+/// let listener = try PeerListener(of: connection, on: socket)
+/// ```
+///
+/// It is an actor on the loop of the service.
+package actor PeerListener {
+    /// The loop.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        service.loop.asUnownedSerialExecutor()
+    }
+
+    /// How many peers are connected at most.
+    ///
+    /// Those who come later are disconnected at once, and can use the bus.
+    package static let mostPeers = 2048
+
+    private let service: Connection
+    private let server: PeerServer
+    private var peers: [ObjectIdentifier: Connection] = [:]
+
+    /// Begins to accept peers.
+    ///
+    /// To be called on the loop's thread. The service must have exported its objects, and must
+    /// identify its callers.
+    ///
+    /// - Parameters:
+    ///   - service: The connection whose objects are served.
+    ///   - socket: A listening Unix stream socket. The listener uses a duplicate. The socket
+    ///     becomes non-blocking.
+    /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
+    package init(of service: Connection, on socket: FileDescriptor) throws {
+        self.service = service
+        server = try PeerServer(on: socket, loop: service.loop)
+        assumeIsolated { listener in
+            listener.server.accepted = { [weak self] accepted in
+                nonisolated(unsafe) let accepted = accepted
+                self?.assumeIsolated { $0.accept(accepted) }
+            }
+        }
+    }
+
+    /// The number of connected peers.
+    package var count: Int { peers.count }
+
+    private func accept(_ accepted: OpaquePointer) {
+        // The link stays on this thread.
+        nonisolated(unsafe) let link = Link(accepted: accepted, on: service.loop)
+        guard peers.count < Self.mostPeers else { return link.close() }
+        do {
+            let peer = try Connection(serving: link, like: service)
+            peers[ObjectIdentifier(peer)] = peer
+            let number = ObjectIdentifier(peer)
+            peer.assumeIsolated { peer in
+                peer.onDisconnect { [weak self] in
+                    self?.assumeIsolated { $0.peers[number] = nil }
+                }
+            }
+        } catch {
+            // The peer sees the end of its connection, and can use the bus.
+            link.close()
+        }
+    }
+
+    /// Accepts nobody any more; the connected peers stay.
+    package func stop() {
+        server.close()
+    }
+
+    /// Waits until everything is written that was sent to peers, and closes their connections.
+    ///
+    /// - Parameter patience: How long a peer has to read.
+    package func close(within patience: Duration) async {
+        stop()
+        let peers = Array(peers.values)
+        let timer = service.loop.schedule(after: patience) {
+            for peer in peers { peer.assumeIsolated { $0.close() } }
+        }
+        for peer in peers {
+            await peer.flush()
+            await peer.close()
+        }
+        timer.cancel()
+        self.peers = [:]
+    }
+}
+
+extension Connection {
+    /// Serves a peer with the objects of another connection of the service.
+    fileprivate init(serving link: Link, like service: Connection) throws {
+        try self.init(link, uniqueName: nil, sharing: service.calls)
+        let objects = service.assumeIsolated { $0.objects }
+        assumeIsolated { peer in
+            peer.objects = objects
+            peer.identifyPeer()
+        }
+    }
+}
