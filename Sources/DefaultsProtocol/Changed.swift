@@ -20,7 +20,8 @@ package struct ChangedSignal: Sendable, Hashable {
     package let removed: [String]
     /// The generation of the change.
     package let generation: UInt64
-    /// The unique bus name of the writer; empty if the change came from a file.
+    /// The unique bus name of the writer, or `:direct.` and a number if it is connected without a
+    /// bus; empty if the change came from a file.
     package let origin: String
 
     /// Makes a signal.
@@ -66,14 +67,14 @@ package struct ChangedSignal: Sendable, Hashable {
         guard arguments.count == 6, let (domain, layer) = Self.place(of: signal),
             let changed = arguments[2].strings, let removed = arguments[3].strings,
             case .uint64(let generation) = arguments[4], case .string(let origin) = arguments[5]
-        else {
-            throw DBusError(
-                .invalidSignature, "The arguments of the signal Changed do not match the contract.")
-        }
+        else { throw Self.isOther }
         self.init(
             domain: domain, layer: layer, changed: changed, removed: removed,
             generation: generation, origin: origin)
     }
+
+    static let isOther = DBusError(
+        .invalidSignature, "The arguments of a signal do not match the contract.")
 
     /// The layer and domain of a signal; nil if it does not match the contract.
     package static func place(of signal: Signal) -> (domain: String, layer: String)? {
@@ -85,7 +86,8 @@ package struct ChangedSignal: Sendable, Hashable {
 }
 
 extension Value {
-    fileprivate var strings: [String]? {
+    /// The strings of an `as`; nil for another type.
+    var strings: [String]? {
         guard case .array(_, let elements) = self else { return nil }
         var strings: [String] = []
         for element in elements {

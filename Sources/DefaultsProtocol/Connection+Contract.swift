@@ -49,6 +49,13 @@ extension Connection {
             Contract.objectPath, Contract.interface, ChangedSignal.declaration.name
         ) { try signal.write(to: &$0) }
     }
+
+    /// Sends a change with its values.
+    package func emit(_ signal: ChangedValuesSignal) throws {
+        try emit(
+            Contract.objectPath, Contract.interface, ChangedValuesSignal.declaration.name
+        ) { try signal.write(to: &$0) }
+    }
 }
 
 extension DefaultsError {

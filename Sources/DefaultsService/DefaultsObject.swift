@@ -41,6 +41,8 @@ package actor DefaultsObject {
     /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
+    /// The programs that are connected without a bus, and the domains that each follows.
+    var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.
     var recovered: [PendingNames]
     var statistics = Statistics()
@@ -103,7 +105,7 @@ extension DefaultsObject {
         Interface(
             Contract.interface,
             methods: readingMethods + lookupMethods + changingMethods,
-            signals: [ChangedSignal.declaration],
+            signals: [ChangedSignal.declaration, ChangedValuesSignal.declaration],
             properties: [
                 property(Contract.version) { _ in .string(Version.current) },
                 property(Contract.currentGeneration) { .uint64($0.database.generation.rawValue) },
@@ -115,6 +117,9 @@ extension DefaultsObject {
                 },
                 property(Contract.storageError) { .string($0.trouble.sentence) },
                 property(Contract.databasePath) { .string($0.database.path) },
+                property(Contract.busAddress) { object in
+                    .string(object.connection.uniqueName == nil ? "" : Address.ofSessionBus)
+                },
                 property(Contract.maximumValueSize) { _ in
                     .uint64(UInt64(ContractLimits.maximumValueSize))
                 },

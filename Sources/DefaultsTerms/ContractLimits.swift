@@ -29,4 +29,7 @@ package enum ContractLimits {
 
     /// The largest total size of the names in a signal `Changed`, in bytes (64 KiB).
     package static let maximumSignalledNames = 64 << 10
+
+    /// The largest total size of the archives in a signal `ChangedValues`, in bytes (16 KiB).
+    package static let maximumSignalledValues = 16 << 10
 }

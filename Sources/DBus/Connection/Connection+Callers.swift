@@ -138,6 +138,9 @@ extension Connection {
     /// Whether so much waits to be written that no call is carried out.
     nonisolated var isBacklogged: Bool { link.isBacklogged }
 
+    /// Whether more waits to be written to a peer than it is sent without need.
+    package var isPeerSlow: Bool { link.backlog > link.maximumBacklog }
+
     /// How many bytes wait to be written to a peer; 0 for a bus.
     nonisolated var unwrittenToPeer: Int { link.isDirect ? link.backlog : 0 }
 

@@ -40,6 +40,10 @@ package actor Connection {
     /// process waits for the greeting of a bus.
     private nonisolated let givenName: Mutex<BusName?>
 
+    /// A name for the peer that is served, which no bus gives: `:direct.` and a number; empty if no
+    /// peer is served.
+    package nonisolated let peerName: String
+
     /// Used on the loop's thread only.
     ///
     /// Not isolated, so that `deinit` can hand it over to the loop.
@@ -94,7 +98,7 @@ package actor Connection {
     ///   non-blocking.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(serving socket: FileDescriptor, on loop: EventLoop) throws {
-        try self.init(Link(serving: socket, on: loop), uniqueName: nil)
+        try self.init(Link(serving: socket, on: loop), uniqueName: nil, peerName: ":direct.0")
     }
 
     /// Calls the peer that serves at the other end of a socket, without a bus, as
@@ -123,7 +127,11 @@ package actor Connection {
         try self.init(Link(calling: socket, on: loop), uniqueName: nil)
     }
 
-    init(_ link: Link, uniqueName: BusName?, sharing calls: IncomingCalls? = nil) throws {
+    init(
+        _ link: Link, uniqueName: BusName?, peerName: String = "",
+        sharing calls: IncomingCalls? = nil
+    ) throws {
+        self.peerName = peerName
         loop = link.loop
         self.link = link
         self.calls = calls ?? IncomingCalls(on: link.loop)

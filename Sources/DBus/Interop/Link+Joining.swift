@@ -21,6 +21,24 @@ package enum Address: Sendable, Hashable {
         if case .peer = self { true } else { false }
     }
 
+    /// The address of the bus of the user's session: `DBUS_SESSION_BUS_ADDRESS`, or the standard
+    /// place in the runtime directory. The identifiers of servers are left out.
+    ///
+    /// Two programs with the same address use the same bus.
+    package static var ofSessionBus: String {
+        let given = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) } ?? ""
+        guard given.isEmpty else { return withoutIdentifiers(given) }
+        guard let directory = getenv("XDG_RUNTIME_DIR") else { return "" }
+        return "unix:path=\(String(cString: directory))/bus"
+    }
+
+    /// An address without the identifiers of servers.
+    package static func withoutIdentifiers(_ address: String) -> String {
+        address.split(separator: ";").map { place in
+            place.split(separator: ",").filter { !$0.hasPrefix("guid=") }.joined(separator: ",")
+        }.joined(separator: ";")
+    }
+
     /// The address of the bus of the machine: `DBUS_SYSTEM_BUS_ADDRESS`, or the standard address.
     ///
     /// https://dbus.freedesktop.org/doc/dbus-specification.html#message-bus-types-system
@@ -111,61 +129,28 @@ enum BusSocket {
         var failure = DBusError.noUnixSocket(in: address)
         for entry in UnsafeBufferPointer(start: entries, count: Int(count)) {
             guard let place = UnixSocketAddress(entry) else { continue }
-            do throws(DBusError) {
-                return try connect(to: place)
+            do throws(SystemError) {
+                return try UnixSocket.connect(to: place)
             } catch {
-                failure = error
+                failure = .systemCall("Connecting to \(place.name)", error: error.number)
             }
         }
         throw failure
     }
-
-    private static func connect(to place: UnixSocketAddress) throws(DBusError) -> FileDescriptor {
-        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        let number = socket(AF_UNIX, Int32(kind), 0)
-        guard number >= 0 else { throw .systemCall("Making a socket", error: errno) }
-        let descriptor = FileDescriptor(owning: number)
-        // EAGAIN: the queue of the listening socket is full. Nothing tells when there is room
-        // again.
-        guard place.withPointer({ Glibc.connect(number, $0, $1) }) == 0 else {
-            throw .systemCall("Connecting to \(place.name)", error: errno)
-        }
-        return descriptor
-    }
 }
 
-/// The address of a Unix socket: a file or an abstract name.
-private struct UnixSocketAddress {
-    /// The path, or the abstract name after an `@`.
-    let name: String
-    private var address = sockaddr_un()
-    private let size: socklen_t
-
-    /// Nil for other kinds of addresses, and for names that are too long.
-    init?(_ entry: OpaquePointer?) {
+extension UnixSocketAddress {
+    /// The place of an entry of an address of D-Bus; nil for other kinds of addresses, and for names
+    /// that are too long.
+    fileprivate init?(_ entry: OpaquePointer?) {
         guard let method = dbus_address_entry_get_method(entry), strcmp(method, "unix") == 0
         else { return nil }
-        let bytes: [UInt8]
         if let path = dbus_address_entry_get_value(entry, "path") {
-            name = String(cString: path)
-            bytes = Array(name.utf8) + [0]
+            self.init(path: String(cString: path))
         } else if let abstract = dbus_address_entry_get_value(entry, "abstract") {
-            let text = String(cString: abstract)
-            name = "@\(text)"
-            bytes = [0] + text.utf8
+            self.init(abstract: String(cString: abstract))
         } else {
             return nil
-        }
-        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-    }
-
-    /// The socket API takes addresses of all families as the generic type.
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
         }
     }
 }

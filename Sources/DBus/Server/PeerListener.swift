@@ -6,7 +6,7 @@ package import SystemCalls
 /// serves. The calls of all connections have one order of turns.
 ///
 /// ```swift
-/// let listener = try PeerListener(of: connection, on: socket)
+/// let listener = try PeerListener(of: connection, on: socket, mostPeers: 100)
 /// ```
 ///
 /// It is an actor on the loop of the service.
@@ -19,11 +19,13 @@ package actor PeerListener {
     /// How many peers are connected at most.
     ///
     /// Those who come later are disconnected at once, and can use the bus.
-    package static let mostPeers = 2048
+    private let mostPeers: Int
 
     private let service: Connection
     private let server: PeerServer
     private var peers: [ObjectIdentifier: Connection] = [:]
+    /// How many peers have been accepted.
+    private var accepted: UInt64 = 0
 
     /// Begins to accept peers.
     ///
@@ -34,9 +36,11 @@ package actor PeerListener {
     ///   - service: The connection whose objects are served.
     ///   - socket: A listening Unix stream socket. The listener uses a duplicate. The socket
     ///     becomes non-blocking.
+    ///   - mostPeers: How many peers may be connected.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
-    package init(of service: Connection, on socket: FileDescriptor) throws {
+    package init(of service: Connection, on socket: FileDescriptor, mostPeers: Int) throws {
         self.service = service
+        self.mostPeers = mostPeers
         server = try PeerServer(on: socket, loop: service.loop)
         assumeIsolated { listener in
             listener.server.accepted = { [weak self] accepted in
@@ -52,9 +56,11 @@ package actor PeerListener {
     private func accept(_ accepted: OpaquePointer) {
         // The link stays on this thread.
         nonisolated(unsafe) let link = Link(accepted: accepted, on: service.loop)
-        guard peers.count < Self.mostPeers else { return link.close() }
+        guard peers.count < mostPeers else { return link.close() }
         do {
-            let peer = try Connection(serving: link, like: service)
+            self.accepted += 1
+            let peer = try Connection(
+                serving: link, named: ":direct.\(self.accepted)", like: service)
             peers[ObjectIdentifier(peer)] = peer
             let number = ObjectIdentifier(peer)
             peer.assumeIsolated { peer in
@@ -68,14 +74,17 @@ package actor PeerListener {
         }
     }
 
-    /// Accepts nobody any more; the connected peers stay.
+    /// Accepts nobody any more, and reads nothing more from the connected peers.
+    ///
+    /// The calls that were read are carried out and answered.
     package func stop() {
         server.close()
+        for peer in peers.values { peer.setPaused(true) }
     }
 
     /// Waits until everything is written that was sent to peers, and closes their connections.
     ///
-    /// - Parameter patience: How long a peer has to read.
+    /// - Parameter patience: How long peers have to read.
     package func close(within patience: Duration) async {
         stop()
         let peers = Array(peers.values)
@@ -93,8 +102,8 @@ package actor PeerListener {
 
 extension Connection {
     /// Serves a peer with the objects of another connection of the service.
-    fileprivate init(serving link: Link, like service: Connection) throws {
-        try self.init(link, uniqueName: nil, sharing: service.calls)
+    fileprivate init(serving link: Link, named name: String, like service: Connection) throws {
+        try self.init(link, uniqueName: nil, peerName: name, sharing: service.calls)
         let objects = service.assumeIsolated { $0.objects }
         assumeIsolated { peer in
             peer.objects = objects

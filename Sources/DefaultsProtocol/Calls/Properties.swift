@@ -35,6 +35,8 @@ extension Contract {
     /// The file that holds the database.
     package static let databasePath = PropertyDeclaration(
         "DatabasePath", "s", emitsChanged: .constant)
+    /// The address of the bus on which the daemon serves; empty if it serves one program.
+    package static let busAddress = PropertyDeclaration("BusAddress", "s", emitsChanged: .constant)
     /// The largest archive that `Set` takes, in bytes.
     package static let maximumValueSize = PropertyDeclaration(
         "MaximumValueSize", "t", emitsChanged: .constant)

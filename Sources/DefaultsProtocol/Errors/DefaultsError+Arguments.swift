@@ -23,7 +23,7 @@ extension DefaultsError {
         "One call takes at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
-    static let tooManyDomains = DefaultsError(
+    package static let tooManyDomains = DefaultsError(
         .tooLarge,
         "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest with another."
     )

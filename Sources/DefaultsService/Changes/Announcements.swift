@@ -5,19 +5,34 @@ import DefaultsStorage
 import DefaultsTerms
 import Logging
 
-/// The contents of the signal `Changed` for one change: names, never values.
+/// The contents of the signals for one change.
+///
+/// On a bus it has names, never values. Those who follow the domain get small values, too.
 struct Announcement {
     let domain: Domain
     private(set) var changed: [Key]
     private(set) var removed: [Key]
     let generation: Generation
     let origin: String
+    /// The archives of the changed keys, if they are small; nil if they are not sent.
+    private var archives: [(key: String, archive: [UInt8])]?
 
     /// For a change that does not name its keys or has very many, the names are left out.
     init(_ change: ChangeSet) {
         self.init(
             change.domain, changed: change.set.map(\.key), removed: change.removed,
             at: change.generation, by: change.origin)
+        let size = change.set.reduce(0) { $0 + $1.archive.count }
+        // What files lock may change with their values.
+        let isSent = size <= ContractLimits.maximumSignalledValues && change.domain.layer.isWritable
+        if isSent, changed.count == change.set.count {
+            archives = change.set.map { ($0.key.name, $0.archive) }
+        }
+    }
+
+    /// For changes whose own signals were not sent.
+    init(of domain: Domain, at generation: Generation) {
+        self.init(domain, changed: [], removed: [], at: generation, by: "")
     }
 
     /// For changes that were found in the crash journal at the start.
@@ -57,11 +72,16 @@ struct Announcement {
     /// Receivers then have to call `GetChanges`.
     func withoutNames() -> Announcement {
         var announcement = self
-        (announcement.changed, announcement.removed) = ([], [])
+        (announcement.changed, announcement.removed, announcement.archives) = ([], [], nil)
         return announcement
     }
 
-    /// The signal to send.
+    /// The signal for those who follow the domain.
+    var signalWithValues: ChangedValuesSignal {
+        ChangedValuesSignal(signal, archives: archives)
+    }
+
+    /// The signal for the bus.
     var signal: ChangedSignal {
         ChangedSignal(
             domain: domain.name, layer: domain.layer.name.rawValue, changed: changed.map(\.name),
@@ -151,6 +171,7 @@ extension DefaultsObject {
     /// The callers already have their replies, so a failure is only logged.
     func announce(_ announcements: [Announcement]) {
         for announcement in announcements {
+            tellFollowers(announcement)
             do {
                 try connection.assumeIsolated { connection in
                     // The bus queues signals for programs that do not read them, so these signals

@@ -26,6 +26,8 @@ package actor Daemon {
     let pageKeeper: PageKeeper?
     /// The object on the bus, as soon as the database is open.
     var object: DefaultsObject?
+    /// The way to the daemon without the bus.
+    private var door: DirectDoor
     /// Whether calls are carried out.
     private var isServing = false
     /// Whether another daemon has taken the name, and waits until this one has ended.
@@ -52,7 +54,9 @@ package actor Daemon {
     ///   - logger: The daemon's log.
     package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
-        let pageKeeper = makePageKeeper(for: options)
+        let inherited = inheritedDescriptors(for: options)
+        let pageKeeper = makePageKeeper(for: options, inheriting: inherited["counters"])
+        let socket = inherited["direct"].map { FileDescriptor(owning: $0) }
         // Clients must not trust the page when no daemon updates it.
         defer { pageKeeper?.voidInherited() }
         do {
@@ -61,7 +65,8 @@ package actor Daemon {
             let signals = try ProcessSignals()
             let loop = try EventLoop()
             let connection = try Connection(to: options.callers, on: loop)
-            let daemon = Daemon(connection, options, pageKeeper, logger: logger)
+            let daemon = Daemon(
+                connection, options, pageKeeper, DirectDoor(inheriting: socket), logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -77,8 +82,9 @@ package actor Daemon {
 
     private init(
         _ connection: Connection, _ options: DaemonOptions, _ pageKeeper: PageKeeper?,
-        logger: Logger
+        _ door: DirectDoor, logger: Logger
     ) {
+        self.door = door
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
@@ -87,17 +93,22 @@ package actor Daemon {
         loop = connection.loop
     }
 
-    /// The service manager keeps the page if it can, and if it has started this process as its
-    /// service.
+    /// The descriptors that the service manager has passed to this process as its service.
     ///
     /// A daemon for one program inherits that program's environment, so the environment does not
     /// count there.
-    private static func makePageKeeper(for options: DaemonOptions) -> PageKeeper? {
-        let name = "counters"
+    private static func inheritedDescriptors(for options: DaemonOptions) -> [String: Int32] {
+        guard options.callers.areOnBus else { return [:] }
+        return ServiceManager.takeDescriptors(named: ["counters", "direct"])
+    }
+
+    /// The service manager keeps the page if it can, and if it has started this process as its
+    /// service.
+    private static func makePageKeeper(
+        for options: DaemonOptions, inheriting page: Int32?
+    ) -> PageKeeper? {
         guard options.callers.areOnBus, ServiceManager.keepsDescriptors else { return nil }
-        return PageKeeper(inheriting: ServiceManager.takeDescriptor(named: name)) {
-            ServiceManager.keep($0, named: name)
-        }
+        return PageKeeper(inheriting: page) { ServiceManager.keep($0, named: "counters") }
     }
 }
 
@@ -156,7 +167,10 @@ extension Daemon {
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName() }
-        if callers.areOnBus { await object.announceRecovered() }
+        if callers.areOnBus {
+            await object.announceRecovered()
+            openDoor(at: location)
+        }
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
@@ -164,6 +178,19 @@ extension Daemon {
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Lets programs connect without the bus.
+    ///
+    /// Without it they use the bus.
+    private func openDoor(at location: DatabaseLocation) {
+        do {
+            try door.open(
+                for: connection, in: location.runtimeDirectory,
+                replacingOther: callers == .busReplacingOther)
+        } catch {
+            logger.warning("\(error) Programs use the bus, which is slower.")
+        }
     }
 
     /// This does not wait: the task runs beside everything else.
@@ -269,11 +296,13 @@ extension Daemon {
         isEnding = true
         self.status = status
         ServiceManager.notifyStopping(because: reason)
+        door.stop()
         do {
             try await object?.stop()
         } catch {
             report(unwritten: error)
         }
+        await door.takeListener()?.close(within: DirectDoor.patience)
         loop.stop()
     }
 

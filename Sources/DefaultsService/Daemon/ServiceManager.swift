@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SystemCalls
 
 /// Reports the state of this process to the service manager that started it.
 ///
@@ -51,31 +52,31 @@ enum ServiceManager {
             && notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
     }
 
-    /// Takes the descriptor that the manager has kept under a name.
+    /// Takes the descriptors that the manager has passed, by their names.
     ///
-    /// The caller owns it. All other kept descriptors are closed.
+    /// The caller owns them. Those with other names are closed.
     ///
     /// Call this once, before any other descriptor is opened. The protocol is that of
     /// <https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html>.
-    static func takeDescriptor(named name: String) -> Int32? {
+    static func takeDescriptors(named names: Set<String>) -> [String: Int32] {
         defer {
             for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(variable) }
         }
         guard variable("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
             let count = variable("LISTEN_FDS").flatMap({ Int32($0) }), count > 0
-        else { return nil }
-        let names = (variable("LISTEN_FDNAMES") ?? "").split(
+        else { return [:] }
+        let given = (variable("LISTEN_FDNAMES") ?? "").split(
             separator: ":", omittingEmptySubsequences: false)
-        var found: Int32?
+        var taken: [String: Int32] = [:]
         // The first descriptor after standard error.
-        for (descriptor, given) in zip(Int32(3)..., names.prefix(Int(count))) {
-            if given == name, found == nil, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 {
-                found = descriptor
+        for (number, name) in zip(Int32(3)..., given.prefix(Int(count)).map(String.init)) {
+            if names.contains(name), taken[name] == nil, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 {
+                taken[name] = number
             } else {
-                close(descriptor)
+                close(number)
             }
         }
-        return found
+        return taken
     }
 
     private static func variable(_ name: String) -> String? {
@@ -92,26 +93,17 @@ enum ServiceManager {
     /// - Returns: Whether it was sent.
     @discardableResult
     private static func notify(_ state: String, _ descriptor: Int32 = -1) -> Bool {
-        guard let path = variable("NOTIFY_SOCKET"), var address = socketAddress(path) else {
-            return false
-        }
+        guard let path = variable("NOTIFY_SOCKET"),
+            // A name in the abstract namespace begins with `@`.
+            let address = path.hasPrefix("@")
+                ? UnixSocketAddress(abstract: String(path.dropFirst())) : UnixSocketAddress(path: path)
+        else { return false }
         let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return false }
         defer { close(socket) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.utf8.count)
         let bytes = Array(state.utf8)
-        return clinux_send(socket, &address, length, bytes, bytes.count, descriptor) == bytes.count
-    }
-
-    /// A path, or a name in the abstract namespace if it begins with `@`.
-    private static func socketAddress(_ path: String) -> sockaddr_un? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var bytes = Array(path.utf8)
-        guard let first = bytes.first, bytes.count < MemoryLayout.size(ofValue: address.sun_path)
-        else { return nil }
-        if first == UInt8(ascii: "@") { bytes[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        return address
+        return address.withPointer {
+            clinux_send(socket, $0, $1, bytes, bytes.count, descriptor)
+        } == bytes.count
     }
 }

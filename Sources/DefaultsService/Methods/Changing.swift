@@ -115,13 +115,11 @@ extension DefaultsObject {
 
 /// Helpers for all changes.
 extension DefaultsObject {
-    /// The bus name of the writer of a change.
-    ///
-    /// On a connection without a bus it is empty.
+    /// The bus name of the writer of a change, or the name of its connection without a bus.
     ///
     /// This also looks up the program, which is possible while the caller waits.
     func origin(of call: MethodCall) -> String {
-        let origin = call.sender?.string ?? ""
+        let origin = call.sender?.string ?? call.connection.peerName
         writers.identify(origin, process: call.credentials?.processID)
         return origin
     }

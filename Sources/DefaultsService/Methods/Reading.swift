@@ -19,6 +19,8 @@ extension DefaultsObject {
             method(Contract.GetAllValues.self) { try $0.getAllValues($1) },
             method(Contract.GetChanges.self) { try $0.getChanges($1) },
             method(Contract.Attach.self) { try $0.attach($1) },
+            method(Contract.Follow.self) { try $0.follow($1) },
+            method(Contract.Unfollow.self) { try $0.unfollow($1) },
         ]
     }
 
@@ -171,10 +173,38 @@ extension DefaultsObject {
     }
 }
 
-/// Attach, for clients that read without calls.
+/// Attach and Follow, for clients that read without calls.
 extension DefaultsObject {
     private func attach(_ call: MethodCall) throws {
         try checkUnconfined(call)
+        try replyWithDomains(to: call) { _ in }
+    }
+
+    private func follow(_ call: MethodCall) throws {
+        try checkUnconfined(call)
+        guard call.sender == nil else { throw Self.onlyWithoutBus }
+        try replyWithDomains(to: call) { try follow($0.map(\.domain.name), by: call.connection) }
+    }
+
+    private func unfollow(_ call: MethodCall) throws {
+        try checkUnconfined(call)
+        let names = try call.arguments { try Contract.Unfollow.readArguments(from: &$0) }
+        followers.remove(
+            try names.map { try self.names.domain($0).name }, of: ObjectIdentifier(call.connection))
+        try call.reply()
+    }
+
+    private static let onlyWithoutBus = DBusError(
+        "org.freedesktop.DBus.Error.NotSupported",
+        "Follow works on a connection to the daemon itself. On a bus, call Attach and add a match rule for the "
+            + "signal Changed.")
+
+    /// Replies with the page and whole domains.
+    ///
+    /// - Parameter prepare: Called with the domains before the reply is made.
+    private func replyWithDomains(
+        to call: MethodCall, _ prepare: ([DomainReading.Attached]) throws -> Void
+    ) throws {
         var keys = 0
         let domains = try call.arguments {
             try Contract.Attach.readArguments(from: &$0) { spelling in
@@ -186,6 +216,7 @@ extension DefaultsObject {
             }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
+        try prepare(domains)
         try answer(call, isLong: keys > LongCalls.fewKeys) {
             try $0.write(domains, page: page, to: &$1)
         }

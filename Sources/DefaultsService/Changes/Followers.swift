@@ -1,0 +1,132 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsTerms
+
+/// The programs that are connected without a bus and follow domains.
+///
+/// Invariants:
+/// 1. A change is sent to those who follow its domain, except its writer, whose reply says it.
+/// 2. A program that does not read gets no more signals. When it has read, it gets one for each
+///    layer of a domain that has changed meanwhile, without names.
+struct Followers {
+    /// A program, and what it follows.
+    final class Follower {
+        fileprivate let connection: Connection
+        fileprivate var domains: Set<String> = []
+        /// The changes that were not sent because the program did not read.
+        fileprivate var missed: [Domain: Generation] = [:]
+
+        fileprivate init(_ connection: Connection) {
+            self.connection = connection
+        }
+    }
+
+    private var followers: [ObjectIdentifier: Follower] = [:]
+    private var byDomain: [String: [ObjectIdentifier: Follower]] = [:]
+
+    /// Has a program follow domains.
+    ///
+    /// - Returns: Whether it has not followed any before.
+    /// - Throws: `DefaultsError` if it follows too many.
+    mutating func add(_ names: [String], for connection: Connection) throws -> Bool {
+        let number = ObjectIdentifier(connection)
+        let isNew = followers[number] == nil
+        let follower = followers[number] ?? Follower(connection)
+        let all = follower.domains.union(names)
+        guard all.count <= ContractLimits.maximumAttachedDomains else {
+            throw DefaultsError.tooManyDomains
+        }
+        follower.domains = all
+        followers[number] = follower
+        for name in names { byDomain[name, default: [:]][number] = follower }
+        return isNew && !names.isEmpty
+    }
+
+    /// Has a program follow domains no more.
+    mutating func remove(_ names: some Collection<String>, of number: ObjectIdentifier) {
+        guard let follower = followers[number] else { return }
+        for name in names {
+            byDomain[name]?[number] = nil
+            if byDomain[name]?.isEmpty == true { byDomain[name] = nil }
+        }
+        follower.domains.subtract(names)
+        follower.missed = follower.missed.filter { !names.contains($0.key.name) }
+        if follower.domains.isEmpty { followers[number] = nil }
+    }
+
+    /// Forgets a program that has gone.
+    mutating func forget(_ number: ObjectIdentifier) {
+        guard let follower = followers[number] else { return }
+        remove(follower.domains, of: number)
+    }
+
+    /// Sends a change.
+    ///
+    /// - Returns: The programs that did not read, if this is the first signal that they miss.
+    func send(_ announcement: Announcement) -> [Follower] {
+        guard let followers = byDomain[announcement.domain.name] else { return [] }
+        let signal = announcement.signalWithValues
+        return followers.values.filter { follower in
+            follower.connection.peerName != announcement.origin
+                && !send(signal, of: announcement, to: follower)
+        }
+    }
+
+    /// - Returns: False if this is the first signal that the program misses.
+    private func send(
+        _ signal: ChangedValuesSignal, of announcement: Announcement, to follower: Follower
+    ) -> Bool {
+        let isFirst = follower.missed.isEmpty
+        let isSent = follower.connection.assumeIsolated { connection in
+            guard isFirst, !connection.isPeerSlow else { return false }
+            // It cannot be sent if the program has gone.
+            try? connection.emit(signal)
+            return true
+        }
+        if !isSent { follower.missed[announcement.domain] = announcement.generation }
+        return isSent || !isFirst
+    }
+}
+
+extension DefaultsObject {
+    /// Has a program follow domains until it has gone.
+    func follow(_ names: [String], by connection: Connection) throws {
+        guard try followers.add(names, for: connection) else { return }
+        let number = ObjectIdentifier(connection)
+        connection.assumeIsolated { connection in
+            connection.onDisconnect { [weak self] in
+                self?.assumeIsolated { $0.followers.forget(number) }
+            }
+        }
+    }
+
+    /// Sends changes to those who follow their domains.
+    func tellFollowers(_ announcement: Announcement) {
+        for follower in followers.send(announcement) { catchUp(follower) }
+    }
+
+    /// Sends what a program has missed when it has read.
+    private func catchUp(_ follower: Followers.Follower) {
+        // The follower stays on this thread.
+        nonisolated(unsafe) let follower = follower
+        Task(executorPreference: connection.loop) {
+            await follower.connection.flush()
+            await self.sendMissed(to: follower)
+        }
+    }
+
+    private func sendMissed(to follower: Followers.Follower) {
+        for announcement in follower.takeMissed() {
+            follower.connection.assumeIsolated { try? $0.emit(announcement.signalWithValues) }
+        }
+    }
+}
+
+extension Followers.Follower {
+    fileprivate func takeMissed() -> [Announcement] {
+        defer { missed = [:] }
+        return missed.sorted { $0.value < $1.value }
+            .map { Announcement(of: $0.key, at: $0.value) }
+    }
+}

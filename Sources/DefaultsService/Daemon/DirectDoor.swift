@@ -1,0 +1,99 @@
+import DBus
+import Glibc
+import SystemCalls
+
+// Invariants
+//
+// 1. A socket that another process listens at is replaced by a daemon only that takes over from
+//    another. So a daemon with another database does not take the programs of the first one.
+// 2. The file is removed only by the daemon that has made it, and only if it is still that file.
+
+/// The way to the daemon without the bus: the socket `defaultsd/direct` in the user's runtime
+/// directory.
+///
+/// The service manager has opened it, or this opens it.
+final class DirectDoor {
+    /// The socket that the service manager has passed.
+    private let inherited: FileDescriptor?
+    /// The file that this daemon has made.
+    private var file: (path: String, identity: FileIdentity)?
+    private var listener: PeerListener?
+
+    /// How long a program has to read its replies when the daemon ends.
+    static let patience = Duration.seconds(1)
+    /// How many programs may be connected, and how many descriptors are left for everything else.
+    private static let mostPeers = 2048
+    private static let otherDescriptors = 256
+
+    init(inheriting socket: FileDescriptor?) {
+        inherited = socket
+    }
+
+    /// Begins to serve whoever connects.
+    ///
+    /// - Parameters:
+    ///   - service: The connection whose objects are served.
+    ///   - runtimeDirectory: The user's runtime directory; nil if there is none.
+    ///   - replacesOther: Whether this daemon has taken over from another.
+    /// - Throws: `SystemError` or `DBusError` if there can be no such socket.
+    func open(
+        for service: Connection, in runtimeDirectory: String?, replacingOther replacesOther: Bool
+    ) throws {
+        let made = try inherited ?? makeSocket(in: runtimeDirectory, isForced: replacesOther)
+        guard let socket = made else { return }
+        listener = try service.assumeIsolated {
+            try PeerListener(of: $0, on: socket, mostPeers: Self.raiseLimit())
+        }
+    }
+
+    private func makeSocket(
+        in runtimeDirectory: String?, isForced: Bool
+    ) throws(SystemError) -> FileDescriptor? {
+        guard let runtimeDirectory else { return nil }
+        let path = "\(runtimeDirectory)/defaultsd/direct"
+        let new = "\(path).\(getpid())"
+        if !isForced, FileStatus.ifAny(path) != nil, UnixSocket.isListening(at: path) {
+            return nil
+        }
+        guard let address = UnixSocketAddress(path: new) else {
+            throw SystemError(call: "listen at", path: path, number: ENAMETOOLONG)
+        }
+        unlink(new)
+        let socket = try UnixSocket.listen(at: address)
+        let identity = try FileStatus(of: new).identity
+        guard rename(new, path) == 0 else { throw .last("rename", new) }
+        file = (path, identity)
+        return socket
+    }
+
+    /// Raises the limit of descriptors.
+    ///
+    /// - Returns: How many programs may be connected.
+    private static func raiseLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        let wanted = rlim_t(mostPeers + otherDescriptors)
+        if limit.rlim_cur < wanted {
+            var raised = limit
+            raised.rlim_cur = min(wanted, limit.rlim_max)
+            // The service manager may forbid it, and has set a limit itself.
+            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 {
+                limit = raised
+            }
+        }
+        return max(0, min(mostPeers, Int(clamping: limit.rlim_cur) - otherDescriptors))
+    }
+
+    /// Lets nobody else in, and reads nothing more.
+    func stop() {
+        if let file, file.identity == FileIdentity(of: file.path) { unlink(file.path) }
+        file = nil
+        listener?.assumeIsolated { $0.stop() }
+    }
+
+    /// The connections, to be closed when the replies are written.
+    func takeListener() -> PeerListener? {
+        defer { listener = nil }
+        return listener
+    }
+}
