@@ -83,6 +83,9 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
+	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
+	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
+	ln -sf ../defaultsd.socket $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	install -m 644 systemd/org.defaultsd.Defaults1.service.in \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
@@ -105,7 +108,8 @@ $(addprefix $(RELEASE)/,$(PROGRAMS)) &:
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
-	rm -f $(DESTDIR)$(UNITDIR)/defaultsd.service
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
+	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

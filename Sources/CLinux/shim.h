@@ -6,6 +6,7 @@
 #include <pthread.h>      /* the stack of a thread, below */
 #include <spawn.h>        /* the descriptors of a child, below */
 #include <sys/auxv.h>     /* whether the program has more rights than its caller */
+#include <sys/epoll.h>    /* waiting for very many descriptors, below */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/socket.h>   /* sending a descriptor, below */
@@ -32,6 +33,29 @@ static inline int clinux_dup3(int descriptor, int number) {
  * always. */
 static inline int clinux_open_process(int process) {
     return (int)syscall(SYS_pidfd_open, process, 0U);
+}
+
+/* epoll(7), whose events are a packed structure that Swift does not import. With close-on-exec set. */
+static inline int clinux_make_epoll(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+/* Has it wait for events of a descriptor, whose bits are those of poll(2); for none if there are none. */
+static inline int clinux_set_epoll(int epoll, int descriptor, uint32_t events, int is_new) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    int operation = events == 0 ? EPOLL_CTL_DEL : is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+/* Which descriptors are ready now, at most 64 of them, and for what. */
+static inline int clinux_read_epoll(int epoll, int *descriptors, uint32_t *events) {
+    struct epoll_event found[64];
+    int count = epoll_wait(epoll, found, 64, 0);
+    for (int i = 0; i < count; i++) {
+        descriptors[i] = found[i].data.fd;
+        events[i] = found[i].events;
+    }
+    return count;
 }
 
 /* memfd_create(2) is declared for _GNU_SOURCE only. With close-on-exec set. */

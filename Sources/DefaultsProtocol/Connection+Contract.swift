@@ -50,6 +50,11 @@ extension Connection {
         ) { try signal.write(to: &$0) }
     }
 
+    /// Says that the daemon ends.
+    package func emitEnding() throws {
+        try emit(Contract.objectPath, Contract.interface, EndingSignal.declaration.name)
+    }
+
     /// Sends a change with its values.
     package func emit(_ signal: ChangedValuesSignal) throws {
         try emit(

@@ -105,7 +105,10 @@ extension DefaultsObject {
         Interface(
             Contract.interface,
             methods: readingMethods + lookupMethods + changingMethods,
-            signals: [ChangedSignal.declaration, ChangedValuesSignal.declaration],
+            signals: [
+                ChangedSignal.declaration, ChangedValuesSignal.declaration,
+                EndingSignal.declaration,
+            ],
             properties: [
                 property(Contract.version) { _ in .string(Version.current) },
                 property(Contract.currentGeneration) { .uint64($0.database.generation.rawValue) },

@@ -40,7 +40,8 @@ extension Notice {
     static func repairing(_ path: String, pages: Int) -> Notice {
         Notice(
             severity: .progress,
-            description: "\(path) is damaged and is being repaired: \(pages) pages were read so far."
+            description:
+                "\(path) is damaged and is being repaired: \(pages) pages were read so far."
         )
     }
 

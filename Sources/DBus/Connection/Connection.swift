@@ -40,8 +40,8 @@ package actor Connection {
     /// process waits for the greeting of a bus.
     private nonisolated let givenName: Mutex<BusName?>
 
-    /// A name for the peer that is served, which no bus gives: `:direct.` and a number; empty if no
-    /// peer is served.
+    /// A name that no bus gives, for a peer that a ``PeerListener`` has accepted: `:direct.` and a
+    /// number; otherwise empty.
     package nonisolated let peerName: String
 
     /// Used on the loop's thread only.
@@ -98,7 +98,7 @@ package actor Connection {
     ///   non-blocking.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(serving socket: FileDescriptor, on loop: EventLoop) throws {
-        try self.init(Link(serving: socket, on: loop), uniqueName: nil, peerName: ":direct.0")
+        try self.init(Link(serving: socket, on: loop), uniqueName: nil)
     }
 
     /// Calls the peer that serves at the other end of a socket, without a bus, as

@@ -21,15 +21,24 @@ package enum Address: Sendable, Hashable {
         if case .peer = self { true } else { false }
     }
 
-    /// The address of the bus of the user's session: `DBUS_SESSION_BUS_ADDRESS`, or the standard
-    /// place in the runtime directory. The identifiers of servers are left out.
+    /// The address of the bus of the user's session, without the identifiers of servers.
     ///
-    /// Two programs with the same address use the same bus.
+    /// It is `DBUS_SESSION_BUS_ADDRESS`, or the standard place in the runtime directory. Two programs
+    /// with the same address use the same bus.
     package static var ofSessionBus: String {
         let given = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) } ?? ""
         guard given.isEmpty else { return withoutIdentifiers(given) }
         guard let directory = getenv("XDG_RUNTIME_DIR") else { return "" }
         return "unix:path=\(String(cString: directory))/bus"
+    }
+
+    /// A value in an address, with the escapes that it needs.
+    ///
+    /// https://dbus.freedesktop.org/doc/dbus-specification.html#addresses
+    package static func escaped(_ value: String) -> String {
+        guard let text = dbus_address_escape_value(value) else { return value }
+        defer { dbus_free(text) }
+        return String(cString: text)
     }
 
     /// An address without the identifiers of servers.

@@ -8,7 +8,7 @@ extension Link {
     func add(_ watch: OpaquePointer?) -> dbus_bool_t {
         guard let watch else { return 0 }
         watches[watch] = loop.watch(
-            dbus_watch_get_unix_fd(watch), for: events(of: watch)
+            dbus_watch_get_unix_fd(watch), for: events(of: watch), isOneOfMany: isOneOfMany
         ) { [unowned self] events in
             handle(watch, events)
         }

@@ -31,6 +31,8 @@ final class Link {
     var isBacklogged = false
     /// The bytes that may wait to be written before no more calls are accepted (6).
     let maximumBacklog: Int
+    /// Whether the process has very many such connections.
+    private(set) var isOneOfMany = false
     /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
     /// Whether the connection is to one peer, without a bus.
@@ -102,6 +104,7 @@ final class Link {
         self.init(
             owning: connection, isDirect: true,
             maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
+        isOneOfMany = true
     }
 
     /// Takes over a connection of libdbus.

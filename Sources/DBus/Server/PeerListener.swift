@@ -50,8 +50,8 @@ package actor PeerListener {
         }
     }
 
-    /// The number of connected peers.
-    package var count: Int { peers.count }
+    /// The connections of the peers.
+    package var connections: [Connection] { Array(peers.values) }
 
     private func accept(_ accepted: OpaquePointer) {
         // The link stays on this thread.

@@ -1,6 +1,7 @@
 package import DBus
 import DefaultsProtocol
 public import KeyedArchive
+import Synchronization
 package import SystemCalls
 
 /// The calls of the D-Bus contract, for programs that manage other programs' defaults.
@@ -17,8 +18,13 @@ package import SystemCalls
 /// with the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is
 /// damaged.
 public struct RemoteDefaults: Sendable {
-    /// The connection to the bus that the calls go over.
-    package let connection: Connection
+    /// The connection that the calls go over.
+    package var connection: Connection { successor?.current ?? first }
+    private let first: Connection
+    /// The connection after the first one, if that is without a bus.
+    private let successor: Successor?
+    /// The way to the daemon.
+    package let route: Route
 
     /// The loop that ends with the connection; nil if it is the caller's.
     private let ownLoop: EventLoop?
@@ -37,7 +43,7 @@ public struct RemoteDefaults: Sendable {
         }
         do {
             let connection = try await Connection.open(bus.address, on: loop)
-            return RemoteDefaults(connection: connection, ownLoop: loop)
+            return RemoteDefaults(connection: connection, by: .bus, ownLoop: loop)
         } catch {
             loop.stop()
             throw ClientError.ofCall(error)
@@ -52,22 +58,62 @@ public struct RemoteDefaults: Sendable {
     package static func connect(
         toPeerAt socket: FileDescriptor, on loop: EventLoop
     ) async throws -> RemoteDefaults {
-        RemoteDefaults(over: try await Connection.open(calling: socket, on: loop))
+        let connection = try await Connection.open(calling: socket, on: loop)
+        return RemoteDefaults(connection: connection, by: .own, ownLoop: nil)
     }
 
-    /// Makes calls over an existing connection, which its owner closes.
+    /// Connects to the daemon without a bus, if it listens.
+    ///
+    /// If the daemon ends, the calls that it has not answered are made again over the bus.
+    ///
+    /// - Parameters:
+    ///   - bus: The bus that the daemon must serve.
+    ///   - loop: The loop of the connection, which the caller runs.
+    /// - Returns: Nil if there is no such daemon, or if it does not let this program in.
+    package static func connectDirectly(
+        for bus: Address, on loop: EventLoop
+    ) async -> RemoteDefaults? {
+        guard let connection = await DirectDoor.connect(to: bus, on: loop) else { return nil }
+        let successor = Successor(of: bus)
+        await connection.whenEnding { successor.isDue.store(true, ordering: .relaxed) }
+        return RemoteDefaults(connection: connection, by: .direct(successor), ownLoop: nil)
+    }
+
+    /// Makes calls over an existing connection to a bus, which its owner closes.
     package init(over connection: Connection) {
-        self.init(connection: connection, ownLoop: nil)
+        self.init(connection: connection, by: .bus, ownLoop: nil)
     }
 
-    private init(connection: Connection, ownLoop: EventLoop?) {
-        self.connection = connection
+    private init(connection: Connection, by way: Way, ownLoop: EventLoop?) {
+        first = connection
         self.ownLoop = ownLoop
+        (route, successor) =
+            switch way {
+            case .bus: (.bus, nil)
+            case .own: (.own, nil)
+            case .direct(let successor): (.direct, successor)
+            }
+    }
+
+    private enum Way {
+        case bus, own
+        case direct(Successor)
+    }
+
+    /// The way to the daemon.
+    package enum Route: String, Sendable {
+        /// Over the bus.
+        case bus
+        /// By the daemon's own socket.
+        case direct
+        /// To a daemon that serves this program alone.
+        case own
     }
 
     /// Closes the connection, and ends its thread if it has one of its own.
     public func close() async {
-        await connection.close()
+        await first.close()
+        await successor?.current?.close()
         ownLoop?.stop()
     }
 
@@ -155,8 +201,48 @@ public struct RemoteDefaults: Sendable {
         do {
             return try await connection.call(call, arguments, timeout: timeout)
         } catch {
-            throw ClientError.ofCall(error)
+            guard let successor, let next = await successor.connection(after: error, on: first.loop)
+            else { throw ClientError.ofCall(error) }
+            do {
+                return try await next.call(call, arguments, timeout: timeout)
+            } catch {
+                throw ClientError.ofCall(error)
+            }
         }
+    }
+}
+
+/// The connection to the bus that takes the place of one without a bus, when the daemon has ended.
+private final class Successor: Sendable {
+    private let bus: Address
+    /// Whether the daemon has said that it ends.
+    let isDue = Atomic(false)
+    private let opened = Mutex<Connection?>(nil)
+
+    var current: Connection? { opened.withLock { $0 } }
+
+    init(of bus: Address) {
+        self.bus = bus
+    }
+
+    /// The connection for a call that was not carried out.
+    ///
+    /// - Parameter error: Why the first connection has not answered.
+    /// - Returns: Nil if the call may have been carried out, or there is no bus.
+    func connection(after error: any Error, on loop: EventLoop) async -> Connection? {
+        guard current == nil, isDue.load(ordering: .relaxed),
+            (error as? DBusError)?.name == .disconnected,
+            let new = try? await Connection.open(bus, on: loop)
+        else { return nil }
+        opened.withLock { $0 = new }
+        return new
+    }
+}
+
+extension Connection {
+    fileprivate func whenEnding(_ body: @escaping @Sendable () -> Void) {
+        // It fails only if the connection has ended.
+        try? onSignal(EndingSignal.rule, isAsked: false) { _ in body() }
     }
 }
 

@@ -87,6 +87,8 @@ extension DomainCopy {
         fileprivate(set) var generation: UInt64 = 0
         /// The generation of the database at which the layers were read.
         fileprivate var readGeneration: UInt64 = 0
+        /// The generation of the last change of ours that the service has accepted.
+        fileprivate var ownGeneration: UInt64 = 0
         /// The changes by others that signals have announced, by layer.
         fileprivate var foreign: [LayerName: ForeignChanges] = [:]
         /// The word of the page that counts this domain's changes; nil if there is no page.
@@ -158,6 +160,7 @@ extension DomainCopy {
             isRefused = false
             generation = 0
             readGeneration = 0
+            ownGeneration = 0
             foreign = [:]
         }
 
@@ -198,6 +201,15 @@ extension DomainCopy.State {
         foreign[layer, default: ForeignChanges()].add(change)
     }
 
+    /// Whether a change by others, which a signal has with its values, is the next one.
+    ///
+    /// It is not if an earlier change is missing, or if one of ours is newer: the signal of a change
+    /// that waited for the disk comes late.
+    fileprivate func isNext(_ change: ChangedSignal) -> Bool {
+        isLoaded && newestForeign <= generation
+            && change.generation > max(generation, ownGeneration)
+    }
+
     fileprivate mutating func isRead(at generation: UInt64) {
         self.generation = max(self.generation, generation)
         readGeneration = max(readGeneration, generation)
@@ -223,6 +235,27 @@ extension DomainCopy {
         else { return false }
         access[state].foreign[layer, default: ForeignChanges()].addUnread(by: counter.value)
         return true
+    }
+
+    /// Takes a change by others that a signal has with its values.
+    ///
+    /// - Returns: Whether the service need not be asked.
+    func take(_ signal: ChangedValuesSignal, _ access: borrowing WriteAccess) -> Bool {
+        let change = signal.change
+        guard signal.isComplete, let layer = LayerName(rawValue: change.layer),
+            access[state].isNext(change)
+        else {
+            access[state].noteForeignChange(change)
+            return false
+        }
+        let entries = Entry.entries(sent: signal.changed, named: [])
+        let removed = change.removed.map(KeyName.init)
+        self.change(Set(entries.keys).union(removed), isOwn: false, access) { state in
+            for name in removed { state.layers[layer.index][name] = nil }
+            for (name, entry) in entries { state.layers[layer.index][name] = entry }
+            state.isRead(at: change.generation)
+        }
+        return access[state].endWaitsIfCurrent(access)
     }
 
     /// Ends a request, and lets those go on who waited for its answer.
@@ -357,6 +390,7 @@ extension DomainCopy {
 extension DomainCopy.State {
     fileprivate mutating func acknowledge(_ batch: Batch, _ generation: UInt64) {
         outbox.removeFirst()
+        ownGeneration = max(ownGeneration, generation)
         for (name, entry) in batch.changes {
             layers[batch.layer.index][name] = isKept(entry) ? entry : Entry(.large)
         }

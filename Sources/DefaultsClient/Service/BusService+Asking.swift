@@ -67,7 +67,7 @@ extension BusService {
                 lost(error, attachment)
                 return completion(outcome)
             }
-            if Self.isWithoutOwner(error) { searchServiceIfDue() }
+            if Self.isWithoutOwner(error) { serviceHasGone() }
             loop?.schedule(after: Self.pause) {
                 self.question(
                     method, arguments, timeout: timeout, until: end, completion: completion)

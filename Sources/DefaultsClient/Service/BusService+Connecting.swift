@@ -5,7 +5,7 @@ import Synchronization
 /// How the bus and the daemon are reached; on the loop's thread.
 extension BusService {
     func connect() {
-        guard let loop, connection == nil, !isSearching else { return }
+        guard let loop, connection == nil, !isSearching, !useDoor() else { return }
         do {
             try adopt(Connection(to: bus, on: loop))
             isOnNamedBus = true
@@ -21,7 +21,9 @@ extension BusService {
     }
 
     /// Uses this connection from now on, and asks for everything on it.
-    func adopt(_ new: Connection) throws {
+    ///
+    /// - Parameter isUnproven: Whether it has to be asked which bus it serves.
+    func adopt(_ new: Connection, proving isUnproven: Bool = false) throws {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
             try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
@@ -30,6 +32,9 @@ extension BusService {
                 isWanted: { [weak self] in self?.isNews($0) ?? false }
             ) { [weak self] in
                 self?.changed($0)
+            }
+            try connection.onSignal(ChangedValuesSignal.rule, isAsked: false) { [weak self] in
+                self?.changedValues($0)
             }
         }
         owner = nil
@@ -41,6 +46,11 @@ extension BusService {
         // A connection to a private daemon does not show that the daemon answers.
         if privateDaemon == nil { noteAnswer() }
         detach()
+        if isUnproven {
+            proveDoor()
+        } else if door.isUsed {
+            door = .closed
+        }
         if privateReason == nil { enter(.connecting) }
         lock.change { access in
             access[shared].unfollowed = Array(access[shared].table.copies.values)
@@ -108,6 +118,8 @@ extension BusService {
         connection = nil
         isOnNamedBus = false
         forgetCalls()
+        if door.isUsed { return doorHasClosed() }
+        door.noteOther()
         if privateDaemon != nil { return privateDaemonHasEnded() }
         enter(.unreachable("The bus has ended."))
         retryLater()
@@ -153,6 +165,7 @@ extension BusService {
             !owner.isEmpty
         else { return }
         self.owner = try? BusName(owner)
+        door.noteOther()
         detach()
         noteAnswer()
         if isUnreachable { enter(.connecting) }

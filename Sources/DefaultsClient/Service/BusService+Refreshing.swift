@@ -85,7 +85,8 @@ extension BusService {
         let domains = copies.flatMap { copy in
             LayerName.allCases.map { $0.spelling(of: copy.name) }
         }
-        call(Contract.Attach.self, domains) { [weak self] outcome in
+        let completion: @Sendable (Result<Contract.Attach.Reply, any Error>) -> Void = {
+            [weak self] outcome in
             guard let self, attachment == self.attachment else { return }
             switch outcome {
             case .success(let reply):
@@ -98,6 +99,11 @@ extension BusService {
                 }
             case .failure(let error): refused(copies, error)
             }
+        }
+        if door.isUsed {
+            call(Contract.Follow.self, domains, completion: completion)
+        } else {
+            call(Contract.Attach.self, domains, completion: completion)
         }
     }
 
@@ -143,6 +149,7 @@ extension BusService {
         noteAnswer()
         // Before the readers continue, because they may ask for the state next.
         enterAnswering()
+        useDoorAgain()
         let again = lock.change { access in
             copies.filter { $0.endRequest(isRead: take($0, access), access) }
         }

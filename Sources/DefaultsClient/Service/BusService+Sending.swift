@@ -20,7 +20,9 @@ extension BusService {
 
     /// Sends as many batches as may be in flight.
     func sendQueued() {
-        while connection != nil, !mustGiveWay, sent < Self.mostSent, let copy = queue.popFirst() {
+        while connection != nil, !mustGiveWay, door.isOpen, sent < Self.mostSent,
+            let copy = queue.popFirst()
+        {
             queuedDomains.remove(copy.name)
             let batch = lock.change { access in access[copy.state].outbox.takeNextToSend() }
             if let batch { send(batch, of: copy) }

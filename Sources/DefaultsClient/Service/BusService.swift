@@ -14,7 +14,7 @@ import Synchronization
 // 5. The answer to a request of an earlier attachment changes no copy. An attachment ends with the
 //    daemon that was asked, and with the connection.
 
-/// The daemon at a bus, as one process reaches it.
+/// The daemon at a bus, as one process reaches it: without the bus if possible.
 ///
 /// There is one for each bus, on a thread of its own. Only the loop's thread uses the variables
 /// (`@unchecked Sendable`); what threads share is `shared`.
@@ -36,6 +36,8 @@ final class BusService: Service, @unchecked Sendable {
     var connection: Connection?
     /// Whether the connection leads to the bus that the environment, or the application, names.
     var isOnNamedBus = false
+    /// The way to the daemon without the bus.
+    var door = DoorState.untried
     /// The daemon at the other end of the connection, if this process runs one for itself.
     var privateDaemon: HeldDaemon?
     /// Why this process last ran a daemon for itself; nil while a service is reached.
@@ -228,7 +230,7 @@ extension BusService {
         guard attachment == self.attachment, connection != nil else { return }
         // What comes of a private daemon's end is for `privateDaemonHasEnded`.
         if privateDaemon != nil, (error as? DBusError)?.name == .disconnected { return }
-        if Self.isWithoutOwner(error) { return searchServiceIfDue() }
+        if Self.isWithoutOwner(error) { return serviceHasGone() }
         losses += 1
         if losses <= Self.mostLosses {
             askAgain()
@@ -242,6 +244,14 @@ extension BusService {
     static func isWithoutOwner(_ error: any Error) -> Bool {
         let name = (error as? DBusError)?.name
         return name == .nameHasNoOwner || name == .serviceUnknown
+    }
+
+    /// Looks for another daemon after one has said that it ends, or the bus that there is none.
+    func serviceHasGone() {
+        guard door.isUsed else { return searchServiceIfDue() }
+        close()
+        forgetCalls()
+        doorHasClosed()
     }
 
     /// Searches for the service, unless a timer says when one that does not start is tried again.

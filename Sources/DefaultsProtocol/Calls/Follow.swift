@@ -54,6 +54,10 @@ package struct ChangedValuesSignal: Sendable {
             Argument("removed", "as"), .generation, Argument("origin", "s"),
         ])
 
+    /// A rule that matches the signals, on a connection without a bus.
+    package static let rule = MatchRule(
+        path: Contract.objectPath, interface: Contract.interface, member: declaration.name)
+
     /// The keys that were set, with archives that are small enough to be sent.
     package let changed: [(key: String, archive: [UInt8])]
     /// The same change without values: its names are all keys that were set or removed.
@@ -112,4 +116,16 @@ package struct ChangedValuesSignal: Sendable {
             domain: domain, layer: layer, changed: changed.map(\.key) + large, removed: removed,
             generation: generation, origin: origin)
     }
+}
+
+/// The signal `Ending`: the daemon ends, and closes the connection without a bus.
+///
+/// The calls that it has not answered before that were not carried out.
+package enum EndingSignal {
+    /// Its declaration.
+    package static let declaration = SignalDeclaration("Ending")
+
+    /// A rule that matches the signal, on a connection without a bus.
+    package static let rule = MatchRule(
+        path: Contract.objectPath, interface: Contract.interface, member: declaration.name)
 }

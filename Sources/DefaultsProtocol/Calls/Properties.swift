@@ -101,3 +101,24 @@ extension Contract {
         }
     }
 }
+
+extension Contract {
+    /// Reads on which bus the daemon serves, with the standard D-Bus call for a property.
+    package enum GetBusAddress: Call {
+        package static let method = MethodDeclaration(
+            "Get", of: "org.freedesktop.DBus.Properties",
+            in: [Argument("interface_name", "s"), Argument("property_name", "s")],
+            out: [.value])
+
+        package static func writeArguments(
+            _ arguments: Void, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeString(Contract.interface.string)
+            try writer.writeString(Contract.busAddress.name.string)
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> String {
+            try reader.readVariant { try $0.readString() }
+        }
+    }
+}

@@ -68,7 +68,8 @@ struct Followers {
         guard let followers = byDomain[announcement.domain.name] else { return [] }
         let signal = announcement.signalWithValues
         return followers.values.filter { follower in
-            follower.connection.peerName != announcement.origin
+            // The only program of a daemon has no name, and files have none.
+            (follower.connection.peerName != announcement.origin || announcement.origin.isEmpty)
                 && !send(signal, of: announcement, to: follower)
         }
     }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsProtocol
 import Glibc
 import SystemCalls
 
@@ -91,9 +92,17 @@ final class DirectDoor {
         listener?.assumeIsolated { $0.stop() }
     }
 
-    /// The connections, to be closed when the replies are written.
+    /// The connections, to be closed when everything is written.
+    ///
+    /// Programs are told that what is not answered by now will not be.
     func takeListener() -> PeerListener? {
         defer { listener = nil }
+        listener?.assumeIsolated { listener in
+            for peer in listener.connections {
+                // It cannot be sent to a program that has gone.
+                peer.assumeIsolated { try? $0.emitEnding() }
+            }
+        }
         return listener
     }
 }

@@ -96,7 +96,8 @@ enum ServiceManager {
         guard let path = variable("NOTIFY_SOCKET"),
             // A name in the abstract namespace begins with `@`.
             let address = path.hasPrefix("@")
-                ? UnixSocketAddress(abstract: String(path.dropFirst())) : UnixSocketAddress(path: path)
+                ? UnixSocketAddress(abstract: String(path.dropFirst()))
+                : UnixSocketAddress(path: path)
         else { return false }
         let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return false }

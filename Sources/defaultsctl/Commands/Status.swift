@@ -18,18 +18,20 @@ struct Status: ServiceCommand {
         let files = facts == nil ? nil : try? await defaults.layerFiles()
         let hosts = facts == nil ? nil : try? await defaults.hosts()
         if json {
-            return try SafeOutput.print(json: Self.json(status, facts, backups, files, hosts))
+            return try SafeOutput.print(
+                json: Self.json(status, defaults.route, facts, backups, files, hosts))
         }
-        try SafeOutput.print(Self.text(status, facts, backups, files, hosts))
+        try SafeOutput.print(Self.text(status, defaults.route, facts, backups, files, hosts))
     }
 
     private static func text(
-        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
-        _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
+        _ status: ServiceStatus, _ route: RemoteDefaults.Route, _ facts: ServiceFacts?,
+        _ backups: [RemoteBackup]?, _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
     ) -> String {
         var columns = Columns(areNumbers: [false, false])
         columns.rows = [
             ["version", status.version],
+            ["connection", route.words],
             ["database", status.databasePath.onOneLine],
             ["generation", "\(status.generation)"],
             ["durable generation", "\(status.durableGeneration)"],
@@ -52,11 +54,12 @@ struct Status: ServiceCommand {
     }
 
     private static func json(
-        _ status: ServiceStatus, _ facts: ServiceFacts?, _ backups: [RemoteBackup]?,
-        _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
+        _ status: ServiceStatus, _ route: RemoteDefaults.Route, _ facts: ServiceFacts?,
+        _ backups: [RemoteBackup]?, _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
     ) throws -> String {
         var members = [
-            ("version", try status.version.quoted), ("database", try status.databasePath.quoted),
+            ("version", try status.version.quoted), ("connection", try route.rawValue.quoted),
+            ("database", try status.databasePath.quoted),
             ("generation", "\(status.generation)"),
             ("durableGeneration", "\(status.durableGeneration)"),
             ("pendingChanges", "\(status.pendingChanges)"),
@@ -109,6 +112,16 @@ struct Status: ServiceCommand {
 
 extension RemoteHost {
     fileprivate var words: String { name.isEmpty ? id : "\(name.onOneLine) (\(id))" }
+}
+
+extension RemoteDefaults.Route {
+    fileprivate var words: String {
+        switch self {
+        case .bus: "over the bus"
+        case .direct: "direct, without the bus"
+        case .own: "to a daemon of this command"
+        }
+    }
 }
 
 extension ServiceFacts.FileSystem {

@@ -12,6 +12,8 @@ struct Watch: ServiceCommand {
             ends with status 0 when it is interrupted, or when its reader goes away.
             """)
 
+    static let needsBus = true
+
     @Argument(help: "The domain to watch, in all layers or one; without it, all domains.")
     var domain: String?
 
@@ -40,7 +42,7 @@ struct Watch: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
-        guard defaults.isShared else { throw ToolError.nothingToWatch }
+        guard defaults.route == .bus else { throw ToolError.nothingToWatch }
         LineOutput.begin()
         LineOutput.endWithReader(along: defaults)
         let form: ChangeForm = asCommands ? .commands : json ? .json : .text

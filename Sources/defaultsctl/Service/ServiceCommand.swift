@@ -4,6 +4,9 @@ import DefaultsClient
 
 /// A command that uses the service.
 protocol ServiceCommand: AsyncParsableCommand {
+    /// Whether it needs signals of the bus, and not only calls.
+    static var needsBus: Bool { get }
+
     /// Refuses what cannot be done, before the service is called.
     func check() throws
 
@@ -11,6 +14,8 @@ protocol ServiceCommand: AsyncParsableCommand {
 }
 
 extension ServiceCommand {
+    static var needsBus: Bool { false }
+
     func check() throws {}
 
     /// Connects and runs.
@@ -19,7 +24,7 @@ extension ServiceCommand {
     func run() async throws {
         try await reportingFailure {
             try check()
-            try await ServiceSession.run { try await run(with: $0) }
+            try await ServiceSession.run(needsBus: Self.needsBus) { try await run(with: $0) }
         }
     }
 }
@@ -39,8 +44,8 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
     }
 }
 
-/// The connection of one command to the service: over a bus, or to its own daemon if there is no
-/// service on a bus.
+/// The connection of one command to the service: by the daemon's socket, over a bus, or to its own
+/// daemon if there is no service.
 ///
 /// Invariants:
 /// 1. The command runs its own daemon only if no service could answer on a bus of the user: see
@@ -56,9 +61,9 @@ struct ServiceSession {
     ///   can be run, or if the command's own daemon has failed.
     @discardableResult
     static func run<Outcome>(
-        _ command: (RemoteDefaults) async throws -> Outcome
+        needsBus: Bool = false, _ command: (RemoteDefaults) async throws -> Outcome
     ) async throws -> Outcome {
-        let session = try await ServiceSession()
+        let session = try await ServiceSession(needsBus: needsBus)
         let outcome: Result<Outcome, any Error>
         do {
             outcome = .success(try await command(session.defaults))
@@ -70,8 +75,12 @@ struct ServiceSession {
         return try outcome.get()
     }
 
-    private init() async throws {
+    private init(needsBus: Bool) async throws {
         let loop = try MainThread.loop ?? EventLoop.startThread(named: "defaultsctl")
+        if !needsBus, let direct = await RemoteDefaults.connectDirectly(for: .session, on: loop) {
+            (defaults, daemon) = (direct, nil)
+            return
+        }
         switch await ServiceSearch(on: loop).run() {
         case .service(let connection):
             (defaults, daemon) = (RemoteDefaults(over: connection), nil)
@@ -84,11 +93,6 @@ struct ServiceSession {
             self.daemon = daemon.process
         }
     }
-}
-
-extension RemoteDefaults {
-    /// Whether other programs use the same service, as on a bus.
-    var isShared: Bool { connection.uniqueName != nil }
 }
 
 /// The only thread of the tool.
