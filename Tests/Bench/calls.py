@@ -1,13 +1,14 @@
-"""One call after another: against Peer.Ping, and beside xfconf on the same bus."""
+"""One call after another: against Peer.Ping over the bus, beside xfconf on the same bus, and without it."""
 
 from rounds import Rounds, print_table
 
-AIMS = {"Get": "1.15", "Set": "1.4"}
+AIMS = {"Get": "1.10", "Set": "1.30", "direct-Get": "0.40", "direct-Set": "0.55"}
 # What a service that does nothing needs to carry the same: floor-Give replies bytes, floor-Tell
 # takes bytes and tells everybody.
 KINDS = {"floor-Ping": None, "Ping": "floor-Ping", "floor-Give": None, "Get": "floor-Give",
          "GetValue": "floor-Give", "floor-Tell": None, "Set": "floor-Tell",
-         "SetValue": "floor-Tell", "xfconf-GetProperty": "floor-Give",
+         "SetValue": "floor-Tell", "direct-Ping": None, "direct-Get": None, "direct-GetValue": None,
+         "direct-Set": None, "direct-SetValue": None, "xfconf-GetProperty": "floor-Give",
          "xfconf-SetProperty": "floor-Tell"}
 
 

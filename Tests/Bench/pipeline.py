@@ -4,8 +4,10 @@ from rounds import Rounds, print_table
 
 # And what a service that does nothing needs to carry the same.
 KINDS = {"floor-Ping": None, "Ping": "floor-Ping", "floor-Give": None, "Get": "floor-Give",
-         "GetValue": "floor-Give", "floor-Tell": None, "Set": "floor-Tell"}
-CLIENTS, WINDOW, AIM = 8, 64, 0.85
+         "GetValue": "floor-Give", "floor-Tell": None, "Set": "floor-Tell",
+         "direct-Ping": None, "direct-Get": None, "direct-Set": None}
+CLIENTS, WINDOW = 8, 64
+AIMS = {"Get": 0.85, "GetValue": 0.85, "Set": 0.85, "direct-Get": 3}
 
 
 def measure(bench):
@@ -24,5 +26,5 @@ def measure(bench):
         f"pipeline: {CLIENTS} clients with {WINDOW} calls under way each",
         ("call", "calls/s", "of Ping", "aim", "of the floor's Ping", "of floor"),
         [(kind, f"{1e6 / rounds.median(kind):.0f}", rate(kind, "Ping"),
-          AIM if kind in ("Get", "GetValue", "Set") else "", rate(kind, "floor-Ping"),
+          AIMS.get(kind, ""), rate(kind, "floor-Ping"),
           rate(kind, floor) if floor else "") for kind, floor in KINDS.items()])

@@ -101,6 +101,8 @@ final class ClientProcess {
     }
 
     /// Sends it a signal.
+    var processID: pid_t { process.processIdentifier }
+
     func send(_ signal: Int32) { process.send(signal) }
 
     func waitUntilExit() -> Int32 { process.waitUntilExit() }

@@ -37,6 +37,7 @@ import Testing
         #expect(
             files == [
                 "644 /usr/lib/systemd/user/defaultsd.service",
+                "644 /usr/lib/systemd/user/defaultsd.socket",
                 "644 /usr/share/bash-completion/completions/defaultsctl",
                 "644 /usr/share/dbus-1/interfaces/org.defaultsd.Defaults1.xml",
                 "644 /usr/share/dbus-1/services/org.defaultsd.Defaults1.service",
@@ -54,6 +55,7 @@ import Testing
             .requireOutput().split(separator: "\n").sorted()
         #expect(
             links == [
+                "/usr/lib/systemd/user/sockets.target.wants/defaultsd.socket ../defaultsd.socket",
                 "/usr/share/bash-completion/completions/defaults defaultsctl",
                 "/usr/share/fish/vendor_completions.d/defaults.fish defaultsctl.fish",
             ])

@@ -16,7 +16,7 @@ extension UserManagerTests {
         func `A unit that cannot start fails a call at once, with the message of the unit`() throws
         {
             #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
-            #expect(manager.unit("stop") == "")
+            #expect(manager.unit("stop", "--quiet") == "")
             try manager.setSchemaVersion(99)
             for words in [["read", "a.b", "Key"], ["domains"]] {
                 let failed = manager.tool(words)
@@ -38,7 +38,7 @@ extension UserManagerTests {
             throws
         {
             #expect(manager.tool("write", "a.b", "Key", "-int", "1").status == 0)
-            #expect(manager.unit("stop") == "")
+            #expect(manager.unit("stop", "--quiet") == "")
             let version = try manager.setSchemaVersion(99)
             // dbus-daemon waits two minutes for the unit that this call starts.
             let waiting = try manager.startCall()
@@ -59,7 +59,7 @@ extension UserManagerTests {
                 ["talk", "a.b"], in: desktop, environment: manager.environment)
             try talking.ask("set Key 1")
             try talking.ask("flush")
-            #expect(manager.unit("stop") == "")
+            #expect(manager.unit("stop", "--quiet") == "")
             let version = try manager.setSchemaVersion(99)
             try talking.ask("set Key 2")
             try talking.wait(for: "unreachable", to: "state")
@@ -67,7 +67,7 @@ extension UserManagerTests {
             try talking.ask("flush")
             #expect(try talking.ask("state") == "current")
             for number in 3...4 {
-                #expect(manager.unit("stop") == "")
+                #expect(manager.unit("stop", "--quiet") == "")
                 try talking.ask("set Key \(number)")
                 try talking.ask("flush")
             }

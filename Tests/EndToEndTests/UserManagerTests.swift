@@ -18,7 +18,7 @@ struct UserManagerTests {
         #expect(manager.unit("is-active") == "active")
         #expect(manager.unit("show", "--property=Type", "--value") == "notify")
         #expect(manager.unit("show", "--property=StatusText", "--value").contains("defaults.db"))
-        #expect(manager.unit("stop") == "")
+        #expect(manager.unit("stop", "--quiet") == "")
         #expect(manager.unit("show", "--property=Result", "--value") == "success")
         #expect(manager.unit("show", "--property=ExecMainStatus", "--value") == "0")
         try manager.removeJournal()
@@ -112,6 +112,34 @@ struct UserManagerTests {
             print("done")
             """)
         #expect(output.output == "done\n", "\(output)")
+    }
+
+    @Test func `A first connection to the socket starts the service, and a restart keeps it`() throws {
+        #expect(manager.unit("is-active") == "inactive")
+        let output = manager.python(
+            """
+            import os, subprocess
+            from gi.repository import Gio, GLib
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            def connect():
+                return Gio.DBusConnection.new_for_address_sync(
+                    "unix:path=" + os.environ["XDG_RUNTIME_DIR"] + "/defaultsd/direct",
+                    Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+            def call(connection, method, signature, *arguments):
+                return connection.call_sync(
+                    None, path, name, method, GLib.Variant(signature, arguments), None, 0, -1, None).unpack()
+            first = connect()
+            first.set_exit_on_close(False)
+            assert call(first, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5)) == (2,)
+            for _ in range(3):
+                subprocess.check_call(["systemctl", "--user", "restart", "defaultsd.service"])
+                assert call(connect(), "GetValue", "(ss)", "a.b", "key") == (5, 2)
+            subprocess.check_call(["systemctl", "--user", "stop", "defaultsd.service"])
+            assert call(connect(), "GetValue", "(ss)", "a.b", "key") == (5, 2)
+            print("done")
+            """)
+        #expect(output.output == "done\n", "\(output)")
+        #expect(manager.unit("is-active") == "active")
     }
 
     @Test func `A reload leaves it running`() throws {

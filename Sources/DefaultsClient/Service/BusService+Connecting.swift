@@ -22,8 +22,12 @@ extension BusService {
 
     /// Uses this connection from now on, and asks for everything on it.
     ///
-    /// - Parameter isUnproven: Whether it has to be asked which bus it serves.
-    func adopt(_ new: Connection, proving isUnproven: Bool = false) throws {
+    /// - Parameters:
+    ///   - isUnproven: Whether it has to be asked which bus it serves.
+    ///   - isAsking: Whether there is something to ask before the bus says that there is a daemon.
+    func adopt(
+        _ new: Connection, proving isUnproven: Bool = false, asking isAsking: Bool = true
+    ) throws {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
             try connection.onSignal(Self.ownerRule) { [weak self] in self?.ownerChanged($0) }
@@ -42,7 +46,8 @@ extension BusService {
         connection = new
         isOnNamedBus = false
         rules = 0
-        learnOwner()
+        learnOwner(isNews: !isAsking)
+        guard isAsking else { return }
         // A connection to a private daemon does not show that the daemon answers.
         if privateDaemon == nil { noteAnswer() }
         detach()
@@ -52,6 +57,11 @@ extension BusService {
             door = .closed
         }
         if privateReason == nil { enter(.connecting) }
+        followAllDomains()
+    }
+
+    /// Asks for everything on a new connection.
+    private func followAllDomains() {
         lock.change { access in
             access[shared].unfollowed = Array(access[shared].table.copies.values)
         }
@@ -144,7 +154,9 @@ extension BusService {
     /// Asks who the service is, so that nobody else's signals are believed.
     ///
     /// A signal of the bus reports each later change of the owner.
-    private func learnOwner() {
+    ///
+    /// - Parameter isNews: Whether an owner is like another one that has come.
+    private func learnOwner(isNews: Bool) {
         guard let connection, connection.uniqueName != nil else { return }
         connection.assumeIsolated { connection in
             connection.call(
@@ -154,7 +166,8 @@ extension BusService {
                 completion: { [weak self] outcome in
                     guard let self, self.connection === connection else { return }
                     // Without an owner: the bus sends a signal when there is one.
-                    owner = (try? outcome.get()) ?? owner
+                    guard let found = try? outcome.get() else { return }
+                    if isNews { ownerHasCome(found) } else { owner = found }
                 })
         }
     }
@@ -164,12 +177,17 @@ extension BusService {
         guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
             !owner.isEmpty
         else { return }
-        self.owner = try? BusName(owner)
+        if let owner = try? BusName(owner) { ownerHasCome(owner) }
+    }
+
+    private func ownerHasCome(_ owner: BusName) {
+        self.owner = owner
         door.noteOther()
         detach()
         noteAnswer()
         if isUnreachable { enter(.connecting) }
-        askAgain()
+        // Nothing has been asked on a connection that waited for the owner.
+        if rules == 0 { followAllDomains() } else { askAgain() }
     }
 
     /// Forgets how current the copies are, and which calls are in flight.

@@ -7,7 +7,8 @@ import Synchronization
 //
 // 1. The daemon behind the door is used only if it serves the bus of this service. It is asked
 //    first. What it answers before that is not used, and it is sent no change before that.
-// 2. Whatever is wrong with the door, the bus is used. A process never waits longer than without
+// 2. A process that needs nothing starts no daemon.
+// 3. Whatever is wrong with the door, the bus is used. A process never waits longer than without
 //    it: the door is tried again only if it was open before, or if there may be another daemon.
 
 /// What a process knows of the way to the daemon without the bus.
@@ -36,6 +37,11 @@ enum DoorState {
     /// Whether changes may be sent over the connection.
     var isOpen: Bool {
         if case .unproven = self { false } else { true }
+    }
+
+    /// Whether it is to be tried before the bus.
+    var isUntried: Bool {
+        if case .untried = self { true } else { false }
     }
 
     /// Whether it is to be tried when the daemon has answered.
@@ -108,10 +114,43 @@ extension BusService {
         connect()
     }
 
-    /// Connects again: by the door if it was open, because the next daemon may be there already.
+    /// Goes on after the daemon behind the door has ended.
+    ///
+    /// A connection by the door would start the next daemon. So it is made only if there is something
+    /// to do. Otherwise the next read or write connects. Observers need the changes that other
+    /// processes will make: the bus says when there is another daemon.
     func doorHasClosed() {
-        door = if case .open = door { .untried } else { .closed }
-        connect()
+        guard case .open = door else {
+            door = .closed
+            return connect()
+        }
+        door = .untried
+        if hasWork { return connect() }
+        let isObserved = lock.read { access in
+            access[shared].table.copies.values.contains { $0.isObserved(access) }
+        }
+        if isObserved { waitForOwner() }
+    }
+
+    /// Whether there is something to ask or to send.
+    private var hasWork: Bool {
+        lock.read { access in
+            access[shared].table.copies.values.contains { copy in
+                !access[copy.state].outbox.isEmpty || access[copy.state].requests.isAwaited
+                    || access[copy.state].counter == nil
+            }
+        }
+    }
+
+    /// Connects to the bus, and asks for nothing until there is a daemon.
+    private func waitForOwner() {
+        guard let loop, connection == nil, !isSearching else { return }
+        do {
+            try adopt(Connection(to: bus, on: loop), asking: false)
+            isOnNamedBus = true
+        } catch {
+            // The next read or write looks for a daemon.
+        }
     }
 
     /// Takes a change with its values.

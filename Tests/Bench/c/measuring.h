@@ -43,6 +43,16 @@ static inline DBusConnection *connect_to_bus(void) {
     return bus;
 }
 
+/* To the daemon itself, by its socket. */
+static inline DBusConnection *connect_directly(void) {
+    DBusError error = DBUS_ERROR_INIT;
+    char address[256];
+    snprintf(address, sizeof address, "unix:path=%s/defaultsd/direct", getenv("XDG_RUNTIME_DIR"));
+    DBusConnection *daemon = dbus_connection_open_private(address, &error);
+    if (!daemon) end(address, error.message);
+    return daemon;
+}
+
 static inline struct archive read_archive(const char *path) {
     struct archive archive = {0};
     FILE *file = fopen(path, "rb");

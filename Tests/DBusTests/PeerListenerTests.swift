@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import SystemCalls
+import Testing
+import TestSupport
+
+@testable import DBus
+
+/// Peers that connect to a socket of the service.
+@Suite struct PeerListenerTests {
+    let loop: EventLoop
+    let otherLoop: EventLoop
+    let directory: TemporaryDirectory
+
+    init() throws {
+        loop = try EventLoop.startThread(named: "service")
+        otherLoop = try EventLoop.startThread(named: "clients")
+        directory = try TemporaryDirectory()
+    }
+
+    /// A service with a first peer on a socket pair, and a listener beside it.
+    private func serve(mostPeers: Int = 100) async throws -> (service: Connection, PeerListener) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+        let service = try await Connection.open(serving: ours, on: loop, [PeerTests.echo])
+        await service.identifyCallers()
+        let address = try #require(UnixSocketAddress(path: directory.path + "/door"))
+        let socket = try UnixSocket.listen(at: address)
+        let listener = try await withCheckedThrowingContinuation { continuation in
+            loop.perform {
+                continuation.resume(
+                    with: Result { try PeerListener(of: service, on: socket, mostPeers: mostPeers) })
+            }
+        }
+        withExtendedLifetime(theirs) {}
+        return (service, listener)
+    }
+
+    private func connect() async throws -> Connection {
+        try await Connection.open(.peer("unix:path=\(directory.path)/door"), on: otherLoop)
+    }
+
+    private func echo(_ client: Connection, _ bytes: [UInt8] = [7]) async throws {
+        let reply = try await client.call(nil, "/", "a.Echo", "Echo", [.bytes(bytes)])
+        #expect(reply == [.bytes(bytes)])
+    }
+
+    @Test func `Each peer is served with the objects of the service, and is known by its process`()
+        async throws
+    {
+        let (_, listener) = try await serve()
+        let clients = [try await connect(), try await connect()]
+        for client in clients {
+            try await echo(client, [UInt8](repeating: 1, count: 1 << 20))
+            #expect(
+                try await client.call(nil, "/", "a.Echo", "Who") == [.string("- \(getpid())")])
+        }
+        #expect(await listener.connections.count == 2)
+        await clients[0].close()
+        try await echo(clients[1])
+    }
+
+    @Test func `Peers above the limit are disconnected, and there is room when one has left`()
+        async throws
+    {
+        let (_, listener) = try await serve(mostPeers: 2)
+        let clients = [try await connect(), try await connect()]
+        for client in clients { try await echo(client) }
+        let third = try await connect()
+        await #expect(throws: DBusError.self) { try await self.echo(third) }
+        await clients[0].close()
+        while await listener.connections.count > 1 { await Task.yield() }
+        try await echo(try await connect())
+    }
+
+    @Test func `After the end of the listener, nothing that was not read is carried out`() async throws {
+        let (_, listener) = try await serve()
+        let client = try await connect()
+        try await echo(client)
+        await listener.close(within: .seconds(60))
+        await #expect(throws: DBusError.self) { try await self.echo(client) }
+        #expect(await listener.connections.isEmpty)
+    }
+
+    @Test func `The mode of the socket lets its owner in only`() async throws {
+        let kept = try await serve()
+        defer { withExtendedLifetime(kept) {} }
+        #expect(try FileStatus(of: directory.path + "/door").mode == 0o600)
+        #expect(UnixSocket.isListening(at: directory.path + "/door"))
+        #expect(!UnixSocket.isListening(at: directory.path))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func `A process of another user is not let in, whatever the mode of the socket`() async throws {
+        let kept = try await serve()
+        defer { withExtendedLifetime(kept) {} }
+        chmod(directory.path, 0o755)
+        chmod(directory.path + "/door", 0o666)
+        let result = ProgramResult.run([
+            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
+            """
+            import socket, sys
+            peer = socket.socket(socket.AF_UNIX)
+            peer.connect(sys.argv[1])
+            for mechanism in (b"EXTERNAL 3635353334", b"EXTERNAL 30", b"ANONYMOUS", b"DBUS_COOKIE_SHA1 30"):
+                peer.sendall((b"\\0" if mechanism.endswith(b"34") else b"") + b"AUTH " + mechanism + b"\\r\\n")
+                answer = peer.recv(1000)
+                assert answer == b"" or answer.startswith(b"REJECTED EXTERNAL"), (mechanism, answer)
+                if answer == b"": break
+            print("refused")
+            """, directory.path + "/door",
+        ])
+        #expect(result.output == "refused\n", "\(result)")
+    }
+}

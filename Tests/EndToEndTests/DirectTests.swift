@@ -1,0 +1,303 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The daemon's own socket, for GLib, for the client library and for the tool.
+@Suite(.serialized) struct DirectTests {
+    let desktop: Desktop
+
+    init() throws {
+        desktop = try Desktop()
+        // The bus starts the daemon, which opens the socket before it answers.
+        #expect(desktop.call("ListDomains").status == 0)
+    }
+
+    /// Python that has `connect()`, which makes GLib's connection to the socket, `direct`, one of
+    /// these, `bus`, `call` and `refusal`, `told`, the signals on `direct`, and `settle()`, which waits
+    /// until everything has come that was sent to it.
+    private static let python = """
+        import os, stat, struct, sys
+        from gi.repository import Gio, GLib
+        name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+        door = os.environ["XDG_RUNTIME_DIR"] + "/defaultsd/direct"
+        def connect():
+            connection = Gio.DBusConnection.new_for_address_sync(
+                "unix:path=" + door, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+            connection.set_exit_on_close(False)
+            return connection
+        def call(connection, method, signature, *arguments, interface=name):
+            return connection.call_sync(
+                name if connection is bus else None, path, interface, method,
+                GLib.Variant(signature, arguments), None, 0, -1, None).unpack()
+        def refusal(connection, method, signature, *arguments):
+            try: return call(connection, method, signature, *arguments)
+            except GLib.Error as error: return Gio.DBusError.get_remote_error(error)
+        def follow(connection, *domains):
+            return connection.call_with_unix_fd_list_sync(
+                None, path, name, "Follow", GLib.Variant("(as)", (domains,)), None, 0, -1, None, None)
+        def settle(connection=None):
+            done = []
+            (connection or direct).call(None, path, "org.freedesktop.DBus.Peer", "Ping", None, None, 0,
+                -1, None, lambda *_: done.append(1))
+            while not done: GLib.MainContext.default().iteration(True)
+        def listen(connection):
+            told = []
+            connection.signal_subscribe(None, name, None, path, None, 0,
+                lambda c, sender, p, i, member, arguments: told.append((member, arguments.unpack())))
+            return told
+        bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+        direct = connect()
+        told = listen(direct)
+        """
+
+    private func expectDone(_ program: String, _ arguments: String...) {
+        let result = desktop.run(
+            ["/usr/bin/python3", "-c", "\(Self.python)\n\(program)\nprint('done')"] + arguments)
+        #expect(result.output == "done\n", "\(result)")
+    }
+
+    @Test func `The socket is for its user only, and has the whole contract`() {
+        expectDone(
+            """
+            assert stat.S_IMODE(os.stat(door).st_mode) == 0o600
+            assert stat.S_IMODE(os.stat(os.path.dirname(door)).st_mode) == 0o700
+            assert call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5)) == (2,)
+            assert call(bus, "GetValue", "(ss)", "a.b", "key") == (5, 2)
+            assert refusal(direct, "Get", "(ss)", "a b", "key") == name + ".Error.InvalidDomain"
+            described = [call(connection, "Introspect", "()",
+                              interface="org.freedesktop.DBus.Introspectable") for connection in (direct, bus)]
+            assert described[0] == described[1]
+            served = call(direct, "Get", "(ss)", name, "BusAddress", interface="org.freedesktop.DBus.Properties")
+            assert served[0] == os.environ["DBUS_SESSION_BUS_ADDRESS"].split(",guid=")[0], served
+            """)
+    }
+
+    @Test func `Who follows a domain gets the changes of others with values, in order with replies`() {
+        expectDone(
+            """
+            other = connect()
+            unasked = listen(other)
+            reply, files = follow(direct, "a.b", "a.c")
+            page, domains, generation = reply.unpack()
+            assert os.fstat(files.get(page)).st_size == 32768
+            assert [domain[0] for domain in domains] == ["a.b", "a.c"] and generation == 1
+            assert call(other, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("s", "x")) == (2,)
+            archive = call(other, "Get", "(ss)", "a.b", "key")[0]
+            assert call(bus, "SetValue", "(ssv)", "a.d", "key", GLib.Variant("s", "x")) == (3,)
+            assert call(bus, "Set", "(ssay)", "a.c@host", "key", archive) == (4,)
+            assert call(direct, "SetValue", "(ssv)", "a.b", "own", GLib.Variant("b", True)) == (5,)
+            assert call(other, "ApplyValues", "(sa{sv}asa{st}a{sv})", "a.b",
+                        {"large": GLib.Variant("ay", bytes(20_000))}, ["key"], {}, {}) == (6,)
+            # The reply comes after what was sent before it.
+            assert call(direct, "GetValue", "(ss)", "a.b", "own") == (True, 5)
+            settle()
+            assert told == [
+                ("ChangedValues", ("a.b", "domain", {"key": archive}, [], [], 2, ":direct.2")),
+                ("ChangedValues", ("a.c", "host", {"key": archive}, [], [], 4, bus.get_unique_name())),
+                ("ChangedValues", ("a.b", "domain", {}, ["large"], ["key"], 6, ":direct.2"))], told
+            del told[:]
+            call(direct, "Unfollow", "(as)", ["a.b"])
+            call(other, "Remove", "(ss)", "a.b", "own")
+            call(other, "Remove", "(ss)", "a.c@host", "key")
+            settle()
+            assert [(signal, change[0], change[4]) for signal, change in told] == [
+                ("ChangedValues", "a.c", ["key"])], told
+            settle(other)
+            assert unasked == [], unasked
+            """)
+    }
+
+    @Test func `On the bus Follow is refused, and the signals there have names only`() {
+        expectDone(
+            """
+            names = listen(bus)
+            assert refusal(bus, "Follow", "(as)", ["a.b"]) == "org.freedesktop.DBus.Error.NotSupported"
+            call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("s", "x"))
+            while not names: GLib.MainContext.default().iteration(True)
+            assert names == [("Changed", ("a.b", "domain", ["key"], [], 2, ":direct.1"))], names
+            """)
+    }
+
+    @Test func `Who does not read harms nobody, and is told later what has changed`() {
+        expectDone(
+            """
+            import socket
+            # D-Bus by hand, as GLib reads on a thread of its own.
+            deaf = socket.socket(socket.AF_UNIX)
+            deaf.connect(door)
+            deaf.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n")
+            assert deaf.recv(100).startswith(b"OK")
+            deaf.sendall(b"NEGOTIATE_UNIX_FD\\r\\n")
+            assert deaf.recv(100).startswith(b"AGREE")
+            deaf.sendall(b"BEGIN\\r\\n")
+            def send(method, body, serial):
+                message = Gio.DBusMessage.new_method_call(None, path, name, method)
+                message.set_body(body)
+                message.set_serial(serial)
+                deaf.sendall(message.to_blob(Gio.DBusCapabilityFlags.UNIX_FD_PASSING))
+            send("Follow", GLib.Variant("(as)", (["a.b"],)), 1)
+            value = GLib.Variant("ay", bytes(8_000))
+            for number in range(400):
+                call(direct, "SetValue", "(ssv)", "a.b", f"key{number % 7}{value.get_size()}", value)
+                value = GLib.Variant("ay", bytes(8_000 + number))
+            # It asks for much, too, and the answers stay in the daemon.
+            for serial in range(2, 32):
+                send("GetAll", GLib.Variant("(s)", ("a.b",)), serial)
+            for _ in range(50): assert call(direct, "ListKeys", "(s)", "a.b")
+            rest, members, answers = b"", [], 0
+            while answers < 31:
+                rest += deaf.recv(1 << 20)
+                while len(rest) >= 16 and len(rest) >= Gio.DBusMessage.bytes_needed(rest):
+                    size = Gio.DBusMessage.bytes_needed(rest)
+                    message = Gio.DBusMessage.new_from_blob(rest[:size], Gio.DBusCapabilityFlags.NONE) \\
+                        if message_type(rest) == 4 else None
+                    if message: members.append(message.get_body().unpack())
+                    else: answers += 1
+                    rest = rest[size:]
+            assert 10 < len(members) < 400, len(members)
+            generations = [change[5] for change in members]
+            assert generations == sorted(generations)
+            assert members[-1][2:5] == ({}, [], []) and members[-1][5] == 401, members[-1][:2]
+            """.replacing("message_type(rest)", with: "rest[1]"))
+    }
+
+    @Test func `A thousand programs are connected, and each is served`() {
+        expectDone(
+            """
+            import resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (4096, max(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+            many = [connect() for _ in range(1000)]
+            for number, connection in enumerate(many):
+                call(connection, "SetValue", "(ssv)", "a.b", f"key{number}", GLib.Variant("i", number))
+            assert len(call(many[500], "ListKeys", "(s)", "a.b")[0]) == 1000
+            for connection in many: connection.close_sync()
+            assert len(call(direct, "ListKeys", "(s)", "a.b")[0]) == 1000
+            """)
+    }
+
+    @Test func `A daemon that ends answers what it has read, says so, and takes its file away`() throws {
+        expectDone(
+            """
+            import signal
+            daemon = bus.call_sync(
+                "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+                GLib.Variant("(s)", (name,)), None, 0, -1, None).unpack()[0]
+            call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5))
+            os.kill(daemon, signal.SIGTERM)
+            while not direct.is_closed(): GLib.MainContext.default().iteration(True)
+            assert told == [("Ending", ())], told
+            assert call(bus, "GetValue", "(ss)", "a.b", "key") == (5, 2)
+            assert call(connect(), "GetValue", "(ss)", "a.b", "key") == (5, 2)
+            """)
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox"))
+    func `Who is confined and reaches the socket is refused everything`() throws {
+        let result = desktop.run(
+            try desktop.wholeSandbox() + [
+                "/usr/bin/python3", "-c",
+                """
+                \(Self.python)
+                for method, signature, arguments in [
+                        ("ListDomains", "()", ()), ("Get", "(ss)", ("a.b", "key")),
+                        ("Follow", "(as)", (["a.b"],)), ("Remove", "(ss)", ("a.b", "key"))]:
+                    answer = refusal(direct, method, signature, *arguments)
+                    assert answer == "org.freedesktop.DBus.Error.AccessDenied", (method, answer)
+                print("done")
+                """,
+            ])
+        #expect(result.output == "done\n", "\(result)")
+    }
+}
+
+/// The client library and the tool on the daemon's own socket.
+@Suite(.serialized) struct DirectClientTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    /// How many connections a process has to the bus.
+    private func busConnections(of process: pid_t) throws -> Int {
+        let result = desktop.python(
+            """
+            import sys
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            def ask(method, *arguments):
+                return bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", method,
+                    GLib.Variant("(s)", arguments) if arguments else None, None, 0, -1, None).unpack()[0]
+            def process(name):
+                try: return ask("GetConnectionUnixProcessID", name)
+                except GLib.Error: return 0
+            names = [name for name in ask("ListNames") if name.startswith(":")]
+            print(sum(process(name) == int(sys.argv[1]) for name in names))
+            """, "\(process)")
+        return try #require(Int(try result.requireOutput().trimmingCharacters(in: .newlines)))
+    }
+
+    private func route() throws -> String {
+        let status = try desktop.tool("status", "--json").requireOutput()
+        let object = try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any]
+        return object?["connection"] as? String ?? "none"
+    }
+
+    @Test func `The tool is on the socket if a daemon listens, and status says so`() throws {
+        #expect(try route() == "bus")
+        #expect(try route() == "direct")
+        #expect(desktop.tool("write", "a.b", "key", "5").status == 0)
+        #expect(try desktop.tool("read", "a.b", "key").requireOutput() == "5\n")
+        #expect(
+            try desktop.tool("status").requireOutput().contains("direct, without the bus"))
+    }
+
+    @Test func `A process leaves the bus when the daemon listens, and gets changes with values`()
+        throws
+    {
+        let client = try ClientProcess(talkingOf: "org.example.App", in: desktop).whenCurrent()
+        try wait { try busConnections(of: client.processID) == 0 }
+        try desktop.setNumber(7, forKey: "Count", in: "org.example.App")
+        try client.wait(for: "7", to: "get Count")
+        try client.ask("set Count 8")
+        try client.ask("flush")
+        #expect(try desktop.number(forKey: "Count", in: "org.example.App") == 8)
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `It comes back to the socket of the next daemon`(signal: Int32) throws {
+        let client = try ClientProcess(talkingOf: "org.example.App", in: desktop).whenCurrent()
+        for number in 1...3 {
+            try wait { try busConnections(of: client.processID) == 0 }
+            #expect(try desktop.end(by: signal))
+            try client.ask("set Count \(number)")
+            try client.ask("flush")
+            #expect(try desktop.number(forKey: "Count", in: "org.example.App") == number)
+        }
+    }
+
+    @Test func `It goes on if the socket and the page are taken away`() throws {
+        let client = try ClientProcess(talkingOf: "org.example.App", in: desktop).whenCurrent()
+        try wait { try busConnections(of: client.processID) == 0 }
+        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
+        try desktop.setNumber(7, forKey: "Count", in: "org.example.App")
+        try client.wait(for: "7", to: "get Count")
+        #expect(try route() == "bus")
+    }
+
+    @Test func `A program on another bus does not take the daemon of this one`() throws {
+        #expect(desktop.call("ListDomains").status == 0)
+        let other = try PrivateBus(
+            serviceDirectory: nil, isOpenToAll: false, environment: desktop.environment)
+        let result = desktop.run(
+            [Desktop.programs + "/defaultsctl", "status", "--json"],
+            environment: desktop.environment.merging(
+                ["DBUS_SESSION_BUS_ADDRESS": other.address]) { $1 })
+        #expect(!result.output.contains(#""connection":"direct""#), "\(result)")
+    }
+}
+
+extension String {
+    fileprivate func replacing(_ part: String, with other: String) -> String {
+        replacingOccurrences(of: part, with: other)
+    }
+}
