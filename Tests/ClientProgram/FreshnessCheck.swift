@@ -97,7 +97,9 @@ private final class Outages: Sendable {
         let states = defaults.states
         Task.detached { [self] in
             for await state in states {
-                guard case .unreachable(let reason) = state, reason.contains("seconds") else { continue }
+                guard case .unreachable(let reason) = state, reason.contains("seconds") else {
+                    continue
+                }
                 count.add(1, ordering: .sequentiallyConsistent)
             }
         }
