@@ -24,11 +24,12 @@ import TestSupport
                     try call.reply { try $0.writeValue(value) }
                 },
                 Method("List", out: [Argument("entries", "a{sv}")]) { call in
+                    let beginning = String(repeating: "k", count: 100)
                     try call.reply { writer in
                         try writer.writeDictionary(key: "s", value: "v") { writer in
-                            for number in 0..<100_000 {
+                            for number in 0..<25_000 {
                                 try writer.writeEntry {
-                                    try $0.writeString("key \(number)")
+                                    try $0.writeString("\(beginning) \(number)")
                                     try $0.writeValue(.variant(.uint32(UInt32(number))))
                                 }
                             }
@@ -174,7 +175,7 @@ import TestSupport
                 call('Take', None, interface='org.freedesktop.DBus.Peer')
             """),
         Attack(
-            "answers of 100 000 keys, many at once",
+            "answers of 3 MB and 25 000 keys, many at once",
             """
             for _ in range(20):
                 call('List')

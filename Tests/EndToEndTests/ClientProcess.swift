@@ -126,6 +126,20 @@ extension Desktop {
             == 0
     }
 
+    /// Moves the daemon's directory out of the runtime directory, if the daemon has made everything there.
+    ///
+    /// - Parameter number: Of how many directories were moved before.
+    /// - Returns: Whether it was moved.
+    func loseRuntimeDirectory(_ number: Int) -> Bool {
+        let here = directory.path + "/runtime/defaultsd"
+        let databases = (try? FileManager.default.contentsOfDirectory(atPath: here)) ?? []
+        // The page of counters is the last that it makes.
+        let hasPage = databases.contains {
+            FileManager.default.fileExists(atPath: "\(here)/\($0)/counters")
+        }
+        return hasPage && rename(here, "\(directory.path)/lost-\(number)") == 0
+    }
+
     /// Sets a number as any other process of the desktop may.
     func setNumber(_ number: Int, forKey key: String, in domain: String) throws {
         _ = try call("SetValue", domain, key, "<int64 \(number)>").requireOutput()

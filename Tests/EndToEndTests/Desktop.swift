@@ -240,13 +240,16 @@ extension Desktop {
     }
 }
 
-/// Asks again and again, each time by a call that takes its time, until something holds.
+/// Asks again and again until something holds.
+///
+/// Between two questions others have the processor: what is waited for needs it, too.
 ///
 /// - Throws: ``NeverCame`` after the limit of ``HangGuard``.
 func wait(until holds: () throws -> Bool) throws {
     let deadline = ContinuousClock.now + HangGuard.limit
     while try !holds() {
         guard ContinuousClock.now < deadline else { throw NeverCame() }
+        usleep(10_000)
     }
 }
 

@@ -45,10 +45,7 @@ final class FreshnessPair {
     /// Waits until both have gone on for some rounds, or have ended.
     func waitForRounds(_ count: Int) throws {
         let goal = try round() + count
-        try wait {
-            usleep(5_000)
-            return try round() >= goal || !isRunning
-        }
+        try wait { try round() >= goal || !isRunning }
     }
 
     /// The number that was acknowledged last.

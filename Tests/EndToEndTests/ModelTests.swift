@@ -8,8 +8,8 @@ import Testing
 @Suite(.serialized) struct ModelTests {
     @Test func `Whatever is called, restarted and killed, the service does what the model says`() {
         let seed = UInt32.random(in: 0...UInt32.max)
-        print("Tests/Model/model-test --seconds 20 --seed \(seed)")
-        let result = modelTest("--seconds", "20", "--seed", "\(seed)")
+        print("Tests/Model/model-test --seconds 8 --seed \(seed)")
+        let result = modelTest("--seconds", "8", "--seed", "\(seed)")
         #expect(result.status == 0, "\(result.output)\(result.error)")
     }
 

@@ -4,8 +4,9 @@ import Testing
 
 /// Everything that can break is broken, for a short while.
 ///
-/// The campaigns are in `Tests/Torture`; `make torture` runs them at full length.
-@Suite(.serialized) struct TortureTests {
+/// The campaigns are in `Tests/Torture`; `make torture` runs them at full length. Several run at the same
+/// time: one after the other, they would be the last that run, and most of their time they wait.
+@Suite struct TortureTests {
     static let campaigns =
         ((try? FileManager.default.contentsOfDirectory(atPath: Torture.folder + "/campaigns")) ?? [])
         .filter { $0.hasSuffix(".py") }.map { String($0.dropLast(3)) }.sorted()
@@ -22,7 +23,7 @@ import Testing
 }
 
 /// Breaks that are put in on purpose.
-@Suite(.serialized) struct TortureJudgeTests {
+@Suite struct TortureJudgeTests {
     @Test(arguments: [
         ("kills", "lost-journal"), ("kills", "lost-row"), ("syscalls", "lost-journal"),
         ("power", "no-fsync"), ("session", "journal-removed"), ("suspend", "sleep-at-once"),

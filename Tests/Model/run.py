@@ -47,6 +47,8 @@ class Run:
         self.is_interrupted = False
         self.sequences = 0
         self.steps = 0
+        self.taken = 0
+        """Steps of the last sequence."""
 
     def sequence(self, steps: list[Step]) -> Failure | None:
         """Takes steps on a new database; the first difference, if there is one."""
@@ -54,7 +56,7 @@ class Run:
         checker = Checker(service, self.model())
         failure, has_ended = None, False
         try:
-            for step in steps:
+            for self.taken, step in enumerate(steps, 1):
                 if self.is_interrupted:
                     break
                 checker.take(step)
@@ -104,7 +106,8 @@ class Run:
         """Shrinks a failing sequence, and prints it as a program and as steps to be replayed."""
         self.patience = SHORT_PATIENCE
         shrinker = Shrinker(lambda steps: self.repeated(steps) is not None, SHRINKING)
-        fewer = shrinker.shrunk(steps)
+        # What came after the failure has no part in it.
+        fewer = shrinker.shrunk(steps[:self.taken])
         shown = self.repeated(fewer) or failure
         return (
             f"{name}: the {failure.what} was not what the model says.\n"

@@ -305,7 +305,7 @@ class Desktop:
         timeout = self.ground.patience if timeout is None else timeout
         context, deadline = GLib.MainContext.default(), time.monotonic() + timeout
         # What does not come by the main loop, as a file that grows, is looked at now and then.
-        ticker = GLib.timeout_add(5, lambda: GLib.SOURCE_CONTINUE)
+        ticker = GLib.timeout_add(20, lambda: GLib.SOURCE_CONTINUE)
         try:
             while not holds():
                 if time.monotonic() > deadline:

@@ -75,6 +75,8 @@ def run(ground: Ground) -> list[Outcome]:
                     break
         outcome.note = f"{repaired} repairs"
         ground.say(f"{damage.name}: {outcome.words}")
+        if ground.inject and outcome.findings:
+            break
     return outcomes
 
 

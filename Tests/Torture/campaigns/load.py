@@ -50,7 +50,7 @@ def run(ground: Ground) -> list[Outcome]:
 
 
 def trial(ground: Ground, program: pathlib.Path, crowd: Crowd) -> Outcome:
-    changes = ground.scale(50, 10_000)
+    changes = ground.scale(20, 10_000)
     outcome = Outcome(crowd.title, CLIENTS * changes)
     kind = "careless" if ground.inject == "nothing-expected" else crowd.kind
     with Desktop(ground) as desktop:
