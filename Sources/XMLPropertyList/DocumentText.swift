@@ -1,3 +1,5 @@
+import PropertyList
+
 /// A document as expat reads it, and the places of its parts in the original text.
 struct DocumentText {
     /// The text for expat.
@@ -103,8 +105,8 @@ private struct ControlCharacters {
         guard text.starts(with: "<?xml".utf8) else { return true }
         let declaration = String(decoding: text.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
             .lowercased()
-        return !declaration.contains("encoding") || declaration.contains("utf-8")
-            || declaration.contains("us-ascii")
+        return !declaration.includes("encoding") || declaration.includes("utf-8")
+            || declaration.includes("us-ascii")
     }
 
     /// The parts of the private use area, of 32 characters each, that the document uses, directly

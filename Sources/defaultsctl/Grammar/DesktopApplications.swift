@@ -1,4 +1,5 @@
 import Glibc
+import PropertyList
 import SystemCalls
 
 /// The applications with desktop files, in which `-app NAME` finds an application ID.
@@ -49,7 +50,7 @@ struct DesktopApplications {
             }
         }
         let near = applications.filter { entry in
-            ([entry.identifier] + entry.names).contains { $0.lowercased().contains(name) }
+            ([entry.identifier] + entry.names).contains { $0.lowercased().includes(name) }
         }
         throw .noApplication(
             word, near: near.map(\.identifier).sorted().prefix(Self.mostSuggestions),
