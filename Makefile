@@ -14,14 +14,16 @@ FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 RELEASE = .build/release
 MODEL_SECONDS = 600
-# Swift's library and that of C++ are linked statically. All symbols are bound at the start, and then the
-# tables are read-only. Equal functions become one, and a function that nothing calls is left out.
-# Documentation/figures.md says what each option saves.
+# Swift's library and that of C++ are linked statically. All symbols are bound at the start, and then their
+# tables are read-only. Documentation/figures.md says what each option saves.
 LINKED = .build/linked
-SWIFT_BUILD = .ci/scratch swift build --configuration release --static-swift-stdlib \
+# A C library before glibc 2.36 does not know packed relocations.
+PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(g++ -print-file-name=libc.so.6)" && \
+	echo -z pack-relative-relocs)
+SWIFT_BUILD = .ci/scratch swift build --configuration release --static-swift-stdlib --disable-local-rpath \
 	-Xswiftc -Xfrontend -Xswiftc -function-sections \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(LINKED) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
-	$(addprefix -Xlinker ,-z now -z relro -z pack-relative-relocs --icf=all --no-export-dynamic \
+	$(addprefix -Xlinker ,-z now -z relro $(PACKED) --icf=all --no-export-dynamic \
 		--no-eh-frame-hdr -T Sources/Programs/sections.ld)
 PROGRAMS = defaultsd defaultsctl
 SWIFT_VERSION = 6.2

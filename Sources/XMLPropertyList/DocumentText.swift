@@ -1,5 +1,3 @@
-import PropertyList
-
 /// A document as expat reads it, and the places of its parts in the original text.
 struct DocumentText {
     /// The text for expat.
@@ -105,8 +103,11 @@ private struct ControlCharacters {
         guard text.starts(with: "<?xml".utf8) else { return true }
         let declaration = String(decoding: text.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
             .lowercased()
-        return !declaration.includes("encoding") || declaration.includes("utf-8")
-            || declaration.includes("us-ascii")
+        // contains(_:) of a string would link the library of regular expressions, which is 1.3 MB.
+        func has(_ word: String) -> Bool {
+            declaration.indices.contains { declaration[$0...].hasPrefix(word) }
+        }
+        return !has("encoding") || has("utf-8") || has("us-ascii")
     }
 
     /// The parts of the private use area, of 32 characters each, that the document uses, directly

@@ -4,7 +4,6 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
-import PropertyList
 import SystemCalls
 
 /// An error of the tool: one sentence for standard error, and an exit status.
@@ -166,7 +165,7 @@ enum Complaint {
         }
         return values.map(\.onOneLine).reduce(line) { line, word in
             let brief = word.inBrief
-            return brief == word ? line : line.exchanging(word, for: brief)
+            return brief == word ? line : line.replacing(word, with: brief)
         }
     }
 }

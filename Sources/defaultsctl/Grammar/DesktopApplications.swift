@@ -1,5 +1,4 @@
 import Glibc
-import PropertyList
 import SystemCalls
 
 /// The applications with desktop files, in which `-app NAME` finds an application ID.
@@ -50,7 +49,7 @@ struct DesktopApplications {
             }
         }
         let near = applications.filter { entry in
-            ([entry.identifier] + entry.names).contains { $0.lowercased().includes(name) }
+            ([entry.identifier] + entry.names).contains { $0.lowercased().contains(name) }
         }
         throw .noApplication(
             word, near: near.map(\.identifier).sorted().prefix(Self.mostSuggestions),

@@ -1,7 +1,6 @@
 import ArchiveInspection
 @preconcurrency import Glibc
 import KeyedArchive
-import PropertyList
 
 /// Standard output and its abilities.
 struct Terminal {
@@ -67,7 +66,7 @@ struct Terminal {
     private static var localeIsUTF8: Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
         let locale = names.lazy.compactMap(Self.variable).first { !$0.isEmpty } ?? ""
-        return ["utf-8", "utf8"].contains { locale.lowercased().includes($0) }
+        return ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
     }
 }
 

@@ -15,7 +15,7 @@ struct WordSearch: PassiveSink {
     /// Whether a text contains the word.
     func matches(_ text: String) -> Bool {
         // As with macOS's tool, an empty word is found nowhere.
-        !word.isEmpty && text.lowercased().includes(word)
+        !word.isEmpty && text.lowercased().contains(word)
     }
 
     /// Whether a string, a key or a date anywhere in the value contains the word, as far as the
