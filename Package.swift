@@ -116,7 +116,7 @@ let package = Package(
             ], exclude: ["Completion/Scripts"]),
 
         // What is installed: building this target builds both programs at once.
-        module("Programs", ["defaultsd", "defaultsctl"]),
+        module("Programs", ["defaultsd", "defaultsctl"], exclude: ["sections.ld"]),
 
         .target(
             name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],

@@ -21,6 +21,9 @@ package final class Connection {
     /// last statement is finalized.
     let handle: OpaquePointer
 
+    /// Done before the first connection: most connections need only few pages of memory.
+    private static let allocation = csqlite_allocate_pages_singly()
+
     /// Opens a database file.
     ///
     /// - Parameters:
@@ -30,6 +33,7 @@ package final class Connection {
     /// - Throws: The reason SQLite gives. A damaged file is often noticed only by the first
     ///   statement.
     package init(path: String, flags: OpenFlags, vfs: String? = nil) throws(SQLiteError) {
+        _ = Self.allocation
         var opened: OpaquePointer?
         // NOMUTEX: one thread at a time uses the connection, as the type's contract says.
         // EXRESCODE: every result is the extended code, the primary one is its low byte.

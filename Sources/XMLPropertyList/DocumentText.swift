@@ -103,8 +103,11 @@ private struct ControlCharacters {
         guard text.starts(with: "<?xml".utf8) else { return true }
         let declaration = String(decoding: text.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self)
             .lowercased()
-        return !declaration.contains("encoding") || declaration.contains("utf-8")
-            || declaration.contains("us-ascii")
+        // contains(_:) of a string would link the library of regular expressions, which is 1.3 MB.
+        func has(_ word: String) -> Bool {
+            declaration.indices.contains { declaration[$0...].hasPrefix(word) }
+        }
+        return !has("encoding") || has("utf-8") || has("us-ascii")
     }
 
     /// The parts of the private use area, of 32 characters each, that the document uses, directly

@@ -54,24 +54,6 @@ import Testing
         #expect(calls == [])
     }
 
-    @Test func `It links no Foundation, and its modules import none`() throws {
-        let daemon = Desktop.programs + "/defaultsd"
-        let desktop = try Desktop()
-        let dynamic = try desktop.run("readelf", "--dynamic", "--wide", daemon).requireOutput()
-        #expect(dynamic.contains("libdbus-1.so") && dynamic.contains("libsqlite3.so"))
-        #expect(!dynamic.contains("Foundation") && !dynamic.contains("libswift"))
-        // Linked statically it would show in the symbols, mangled with its module's name.
-        let symbols = try desktop.run("nm", "--format=just-symbols", daemon).requireOutput()
-        #expect(symbols.contains("$s15DefaultsService"))
-        #expect(
-            !symbols.contains("$s10Foundation") && !symbols.contains("$s20FoundationEssentials"))
-        let imports = desktop.run(
-            "grep", "-rnE", "--include=*.swift", "--exclude-dir=DefaultsFoundation",
-            "--exclude-dir=Examples",
-            "import (Foundation|FoundationEssentials)\\b", Desktop.packageDirectory + "Sources")
-        #expect(imports.output == "")
-    }
-
     @Test func `Four thousand damaged archives do not stop it`() throws {
         let desktop = try Desktop()
         let daemon = try desktop.daemonPID()

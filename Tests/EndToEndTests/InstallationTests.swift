@@ -66,6 +66,13 @@ import Testing
             let text = try String(contentsOfFile: "\(root)/usr/\(file)", encoding: .utf8)
             #expect(text.contains("=/usr/bin/defaultsd\n") && !text.contains("@BINDIR@"))
         }
+        for program in ["defaultsctl", "defaultsd"] {
+            let installed = "\(root)/usr/bin/\(program)"
+            let sections = try desktop.run("readelf", "--sections", "--wide", installed)
+                .requireOutput()
+            #expect(!sections.contains(".symtab") && !sections.contains(".debug_"), "\(program)")
+            #expect(desktop.run(installed, "--version").status == 0)
+        }
         let unit = "\(root)/usr/lib/systemd/user/defaultsd.service"
         let verified = desktop.run(
             "sed", "-i", "s|/usr/bin/defaultsd|\(Desktop.programs)/defaultsd|", unit)

@@ -157,6 +157,8 @@ extension DefaultsObject {
             }
             upkeep.backups = nil
         }
+        // A backup has connections of its own.
+        Memory.returnFreePages()
         upkeep.isUnderWay = false
         upkeep.whenOver?()
     }
