@@ -52,7 +52,7 @@ import Testing
     @Test(
         "1: while changes go on, each quiet period is twice as long, up to 2 s",
         arguments: [
-            ([.change(0), .begin, .change(300)], 800),
+            ([.change(0), .begin, .change(300), .success], 800),
             ([.change(0), .begin, .change(300), .success, .change(400)], 900),
             ([.change(0), .begin, .success, .change(300), .begin, .success, .change(900)], 1_900),
             (
@@ -138,7 +138,7 @@ import Testing
     @Test(
         "Changes made during a flush have their own delay after it",
         arguments: [
-            ([.change(0), .begin, .change(300), .success], 550),
+            ([.change(0), .begin, .change(300), .success], 800),
             ([.change(0), .begin, .change(300), .demand(310), .success], 310),
             ([.change(0), .begin, .large(300), .success], 300),
         ] as [([Event], Int)])
