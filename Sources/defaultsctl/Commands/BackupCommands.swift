@@ -7,13 +7,13 @@ import SystemCalls
 ///
 /// The daemon also makes one every day.
 struct BackupCommands: AsyncParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "backup", abstract: "Lists, makes and restores backups.",
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Lists, makes and restores backups.",
         subcommands: [List.self, Now.self, Restore.self])
 
     struct List: ServiceCommand {
-        static let configuration = CommandConfiguration.verb(
-            "list",
+        static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "Lists the backups, the newest first.",
             discussion: "Each line shows the name, local time, generation, size in bytes and kind.")
 
@@ -43,8 +43,8 @@ struct BackupCommands: AsyncParsableCommand {
     }
 
     struct Now: ServiceCommand {
-        static let configuration = CommandConfiguration.verb(
-            "now",
+        static let configuration = CommandConfiguration(
+            commandName: "now",
             abstract: "Makes a backup, verifies it, and prints its name.")
 
         @Flag(help: "Print a JSON object.")
@@ -57,8 +57,8 @@ struct BackupCommands: AsyncParsableCommand {
     }
 
     struct Restore: ServiceCommand {
-        static let configuration = CommandConfiguration.verb(
-            "restore",
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Restores everything, or some domains, from a backup.",
             discussion: """
                 Applications see the restored values at once, as changes. Before the first change, \

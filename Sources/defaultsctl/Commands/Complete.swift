@@ -3,8 +3,8 @@ import ArgumentParser
 
 /// Called by the completion scripts of the shells, not by people.
 struct Complete: AsyncParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "complete",
+    static let configuration = CommandConfiguration(
+        commandName: "complete",
         abstract: "Prints what may be typed next, one candidate a line.", shouldDisplay: false)
 
     @Argument(help: "The words that are typed, the last one up to the cursor.")

@@ -5,8 +5,8 @@ import KeyedArchive
 import ValuePaths
 
 struct Delete: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "delete",
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
         abstract: "Removes a domain, a key, or a part of its value.",
         discussion: "It can also be called 'remove'.")
 
@@ -82,8 +82,8 @@ extension Delete: EditingCommand {
 }
 
 struct DeleteAll: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "delete-all",
+    static let configuration = CommandConfiguration(
+        commandName: "delete-all",
         abstract: "Removes a domain or a key in all layers of the user.",
         discussion: "These are the domain itself and its layers for this and other hosts.")
 

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsFiles
 
 struct Doctor: AsyncParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "doctor",
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Diagnoses the service and suggests fixes.",
         discussion: """
             It needs neither a bus nor a service. It never opens the database: the service reports \

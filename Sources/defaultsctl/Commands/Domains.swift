@@ -4,8 +4,8 @@ import DefaultsTerms
 @preconcurrency import Glibc
 
 struct Domains: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "domains",
+    static let configuration = CommandConfiguration(
+        commandName: "domains",
         abstract: "Lists the domains that have keys.",
         discussion: """
             On a terminal, and with --json or -0, this lists all names that other verbs accept, \

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsClient
 
 struct Explain: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "explain",
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
         abstract: "Shows which layers have a key, and which value applies.",
         usage: """
             defaultsctl explain [--json] [--iso-dates] <domain> <key>

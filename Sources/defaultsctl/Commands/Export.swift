@@ -5,8 +5,8 @@ import DomainForms
 import XMLPropertyList
 
 struct Export: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "export",
+    static let configuration = CommandConfiguration(
+        commandName: "export",
         abstract: "Writes a domain to a property list.",
         discussion: """
             A file is written in binary, and standard output (-) in XML, like with macOS's \

@@ -4,8 +4,8 @@ import DefaultsClient
 
 /// `defaultsctl factory-reset`: resets everything, as if the user had never set anything.
 struct FactoryReset: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "factory-reset",
+    static let configuration = CommandConfiguration(
+        commandName: "factory-reset",
         abstract: "Removes everything that the user has set, in all domains.",
         discussion: """
             It removes all domains with their layers for this and other hosts. The values of \

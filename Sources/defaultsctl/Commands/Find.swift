@@ -3,8 +3,8 @@ import DefaultsClient
 import KeyedArchive
 
 struct Find: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "find",
+    static let configuration = CommandConfiguration(
+        commandName: "find",
         abstract: "Prints the keys that contain a word, or whose values do.",
         discussion: """
             The word is searched in the names of domains, in keys, in strings and in dates, also \

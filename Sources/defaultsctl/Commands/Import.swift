@@ -3,8 +3,8 @@ import DefaultsClient
 import DomainForms
 
 struct Import: AsyncParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "import",
+    static let configuration = CommandConfiguration(
+        commandName: "import",
         abstract: "Imports the keys of a property list into a domain.",
         discussion: """
             The file is a property list in XML, binary or the old style, or JSON; - is standard \

@@ -7,8 +7,8 @@ import ValuePaths
 import XMLPropertyList
 
 struct Inspect: AsyncParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "inspect",
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Shows a keyed archive: a file, or the value of a key.",
         usage: """
             defaultsctl inspect [<form>] <file>

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsClient
 
 struct Keys: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "keys",
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Lists the keys of a domain, one on each line.")
 
     @Argument(help: "The domain, such as org.example.Game.")

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsFiles
 
 struct Lint: ParsableCommand {
-    static let configuration = CommandConfiguration.verb(
-        "lint",
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
         abstract: "Checks the files of administrators and vendors.",
         discussion: """
             A file is checked as the service reads it; - is standard input. A directory is checked \

@@ -3,8 +3,8 @@ import DefaultsClient
 import DefaultsProtocol
 
 struct Locked: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "locked",
+    static let configuration = CommandConfiguration(
+        commandName: "locked",
         abstract: "Says whether a key is locked, or lists locked keys.",
         discussion: """
             Locked keys cannot be written. Each key with a managed value is locked. Without a key, \

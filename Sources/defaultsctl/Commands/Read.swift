@@ -5,8 +5,8 @@ import KeyedArchive
 import ValuePaths
 
 struct Read: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "read",
+    static let configuration = CommandConfiguration(
+        commandName: "read",
         abstract: "Prints a value, all values of a domain, or everything.",
         discussion: """
             Values are printed like with macOS's defaults: a scalar without quotes, a boolean as 1 \

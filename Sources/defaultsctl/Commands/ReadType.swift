@@ -4,8 +4,8 @@ import KeyedArchive
 import ValuePaths
 
 struct ReadType: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "read-type", abstract: "Prints the type of a value.",
+    static let configuration = CommandConfiguration(
+        commandName: "read-type", abstract: "Prints the type of a value.",
         discussion: """
             Prints string, data, integer, float, boolean, date, array or dictionary, like macOS's \
             defaults, or object for anything else.

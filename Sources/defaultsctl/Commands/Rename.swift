@@ -3,8 +3,8 @@ import DefaultsClient
 import DefaultsProtocol
 
 struct Rename: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "rename",
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
         abstract: "Renames a key.",
         discussion: "Like with macOS's defaults, an existing value under the new name is replaced.")
 

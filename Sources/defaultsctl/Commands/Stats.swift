@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsClient
 
 struct Stats: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "stats",
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
         abstract: "Shows the largest domains and values, and the programs that write most.")
 
     @Option(

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsClient
 
 struct Status: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "status",
+    static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Shows the state of the service.",
         discussion: "If something does not work, run 'defaultsctl doctor'.")
 

@@ -2,8 +2,8 @@ import ArgumentParser
 import DefaultsClient
 
 struct Watch: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "watch",
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Prints each change as it is made, until interrupted.",
         discussion: """
             Prints a line for each key: its new value, its old value, and the program that changed \

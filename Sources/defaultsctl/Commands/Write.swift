@@ -6,8 +6,8 @@ import PropertyList
 import ValuePaths
 
 struct Write: ServiceCommand {
-    static let configuration = CommandConfiguration.verb(
-        "write",
+    static let configuration = CommandConfiguration(
+        commandName: "write",
         abstract: "Stores a value.",
         usage: """
             defaultsctl write [--path <path>] <domain> <key> <value>

@@ -107,22 +107,6 @@ extension Defaultsctl {
     }
 }
 
-extension CommandConfiguration {
-    /// The configuration of a verb.
-    ///
-    /// The name of a super command keeps ArgumentParser from searching each command line for its own
-    /// option for completion scripts, which this tool refuses. That search takes as long as parsing
-    /// the verb.
-    static func verb(
-        _ name: String, abstract: String, usage: String? = nil, discussion: String = "",
-        shouldDisplay: Bool = true, subcommands: [any ParsableCommand.Type] = []
-    ) -> CommandConfiguration {
-        CommandConfiguration(
-            commandName: name, _superCommandName: "defaultsctl", abstract: abstract, usage: usage,
-            discussion: discussion, shouldDisplay: shouldDisplay, subcommands: subcommands)
-    }
-}
-
 /// Verbs of other tools for what this tool does: gsettings, dconf, xfconf-query, git.
 enum ForeignVerb {
     private static let lines: [String: String] = [
