@@ -103,12 +103,12 @@ import TestSupport
             import socket, sys
             peer = socket.socket(socket.AF_UNIX)
             peer.connect(sys.argv[1])
-            peer.sendall(b"\0AUTH ANONYMOUS\r\n")
+            peer.sendall(b"\\0AUTH ANONYMOUS\\r\\n")
             assert peer.recv(1000).startswith(b"REJECTED EXTERNAL")
-            peer.sendall(b"AUTH EXTERNAL 30\r\n")
+            peer.sendall(b"AUTH EXTERNAL 30\\r\\n")
             assert peer.recv(1000).startswith(b"REJECTED EXTERNAL")
             # It may say who it is, and is not let in.
-            peer.sendall(b"AUTH EXTERNAL 3635353334\r\nBEGIN\r\n")
+            peer.sendall(b"AUTH EXTERNAL 3635353334\\r\\nBEGIN\\r\\n")
             while answer := peer.recv(1000): assert answer.startswith(b"OK "), answer
             print("refused")
             """, directory.path + "/door",

@@ -24,7 +24,7 @@ extension Connection {
     ) {
         calls.judge = judge
         if callers.peer != nil {
-            identifyPeer()
+            identifyPeer(refusing: judge)
         } else {
             callers.areIdentified = true
             // The bus answers in order, so this is known before anything about a caller.
@@ -33,17 +33,20 @@ extension Connection {
     }
 
     /// Identifies the other end of the socket, by what the kernel says.
-    func identifyPeer() {
+    func identifyPeer(refusing judge: (PeerCredentials?) -> DBusError?) {
         guard let peer = callers.peer else { return }
-        identify(peer, as: link.socketCredentials)
+        identify(peer, as: link.socketCredentials, refusing: judge)
     }
 
-    func identify(_ caller: Caller<WaitingCall>, as credentials: PeerCredentials?) {
+    func identify(
+        _ caller: Caller<WaitingCall>, as credentials: PeerCredentials?,
+        refusing judge: (PeerCredentials?) -> DBusError?
+    ) {
         var credentials = credentials
         if let place = credentials?.place {
             credentials?.isAtHome = place == ProcessPlace.own || place == calls.busPlace
         }
-        caller.identify(as: credentials, refusal: calls.judge(credentials))
+        caller.identify(as: credentials, refusal: judge(credentials))
         if let process = credentials?.processID {
             calls.schedule.note(calls.processes.process(process), of: caller)
         }

@@ -91,7 +91,7 @@ extension Connection {
 
     private func conclude(_ credentials: PeerCredentials?, about caller: Caller<WaitingCall>) {
         caller.isInQuestion = false
-        identify(caller, as: credentials)
+        identify(caller, as: credentials, refusing: calls.judge)
         calls.proceed(with: caller)
     }
 

@@ -20,6 +20,7 @@ package actor PeerListener {
     ///
     /// Those who come later are disconnected at once, and can use the bus.
     private let mostPeers: Int
+    private let judge: @Sendable (PeerCredentials?) -> DBusError?
 
     private let service: Connection
     private let server: PeerServer
@@ -29,16 +30,21 @@ package actor PeerListener {
 
     /// Begins to accept peers.
     ///
-    /// To be called on the loop's thread. The service must have exported its objects, and must
-    /// identify its callers.
+    /// To be called on the loop's thread. The service must have exported its objects.
     ///
     /// - Parameters:
     ///   - service: The connection whose objects are served.
     ///   - socket: A listening Unix stream socket. The listener uses a duplicate. The socket
     ///     becomes non-blocking.
     ///   - mostPeers: How many peers may be connected.
+    ///   - judge: Says why a peer may not call at all; nil if it may. It is called for each peer, on
+    ///     the loop's thread.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
-    package init(of service: Connection, on socket: FileDescriptor, mostPeers: Int) throws {
+    package init(
+        of service: Connection, on socket: FileDescriptor, mostPeers: Int,
+        refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
+    ) throws {
+        self.judge = judge
         self.service = service
         self.mostPeers = mostPeers
         server = try PeerServer(on: socket, loop: service.loop)
@@ -60,7 +66,8 @@ package actor PeerListener {
         do {
             self.accepted += 1
             let peer = try Connection(
-                serving: link, named: ":direct.\(self.accepted)", like: service)
+                serving: link, named: ":direct.\(self.accepted)", like: service,
+                refusing: judge)
             peers[ObjectIdentifier(peer)] = peer
             let number = ObjectIdentifier(peer)
             peer.assumeIsolated { peer in
@@ -102,12 +109,15 @@ package actor PeerListener {
 
 extension Connection {
     /// Serves a peer with the objects of another connection of the service.
-    fileprivate init(serving link: Link, named name: String, like service: Connection) throws {
+    fileprivate init(
+        serving link: Link, named name: String, like service: Connection,
+        refusing judge: @Sendable (PeerCredentials?) -> DBusError?
+    ) throws {
         try self.init(link, uniqueName: nil, peerName: name, sharing: service.calls)
         let objects = service.assumeIsolated { $0.objects }
         assumeIsolated { peer in
             peer.objects = objects
-            peer.identifyPeer()
+            peer.identifyPeer(refusing: judge)
         }
     }
 }

@@ -43,7 +43,17 @@ final class DirectDoor {
         let made = try inherited ?? makeSocket(in: runtimeDirectory, isForced: replacesOther)
         guard let socket = made else { return }
         listener = try service.assumeIsolated {
-            try PeerListener(of: $0, on: socket, mostPeers: Self.raiseLimit())
+            try PeerListener(
+                of: $0, on: socket, mostPeers: Self.raiseLimit(), refusing: Self.refusal(of:))
+        }
+    }
+
+    /// Why a program may not use the socket; nil if it may.
+    private static func refusal(of credentials: PeerCredentials?) -> DBusError? {
+        switch CallerAccess(of: credentials, isBusPrivate: false) {
+        case .full: nil
+        case .confined: DBusError(replying: DefaultsError.onlyOverBus)
+        case .none: DBusError(replying: DefaultsError.otherUser)
         }
     }
 

@@ -87,6 +87,10 @@ extension DefaultsError {
         "This service only answers programs of its own user, but the caller belongs to another user "
             + "or its user is unknown. Call the service on the bus of the caller's own user.")
 
+    static let onlyOverBus = DefaultsError(
+        .accessDenied,
+        "A program in a sandbox may not use the daemon's socket. Call the service over the bus.")
+
     init(confined method: String) {
         self.init(
             .accessDenied,
