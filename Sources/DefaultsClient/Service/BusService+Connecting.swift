@@ -92,6 +92,8 @@ extension BusService {
 
     private func found(_ outcome: ServiceSearch.Outcome) {
         isSearching = false
+        // The daemon has come meanwhile, and this process has gone from the bus to its socket.
+        guard !door.isUsed else { return }
         switch outcome {
         case .service(let found): use(found)
         case .failed(let error): notFound(error)

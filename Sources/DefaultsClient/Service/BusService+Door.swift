@@ -79,14 +79,16 @@ extension BusService {
     /// Goes from the bus to the door, when the daemon has answered over the bus and nothing is in
     /// flight.
     func useDoorAgain() {
-        guard isOnNamedBus, door.isAbsent, sent == 0, queue.isEmpty else { return }
+        guard mayUseDoorAgain else { return }
         onLoop { service in
-            guard service.isOnNamedBus, service.door.isAbsent, service.callsInFlight == 0 else {
-                return
-            }
+            guard service.mayUseDoorAgain else { return }
             service.door = .untried
             if !service.useDoor() { service.door = .closed }
         }
+    }
+
+    private var mayUseDoorAgain: Bool {
+        isOnNamedBus && door.isAbsent && callsInFlight == 0 && queue.isEmpty
     }
 
     /// Asks the daemon which bus it serves.

@@ -149,7 +149,6 @@ extension BusService {
         noteAnswer()
         // Before the readers continue, because they may ask for the state next.
         enterAnswering()
-        useDoorAgain()
         let again = lock.change { access in
             copies.filter { $0.endRequest(isRead: take($0, access), access) }
         }
@@ -192,6 +191,7 @@ extension BusService {
                 if case .success = outcome { self?.progress.add(1, ordering: .relaxed) }
                 completion(outcome)
                 self?.noteCallEnded()
+                if case .success = outcome { self?.useDoorAgain() }
             }
         }
     }
