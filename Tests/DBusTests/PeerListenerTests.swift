@@ -30,7 +30,8 @@ import TestSupport
         let listener = try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 continuation.resume(
-                    with: Result { try PeerListener(of: service, on: socket, mostPeers: mostPeers) })
+                    with: Result { try PeerListener(of: service, on: socket, mostPeers: mostPeers) }
+                )
             }
         }
         withExtendedLifetime(theirs) {}
@@ -74,7 +75,9 @@ import TestSupport
         try await echo(try await connect())
     }
 
-    @Test func `After the end of the listener, nothing that was not read is carried out`() async throws {
+    @Test func `After the end of the listener, nothing that was not read is carried out`()
+        async throws
+    {
         let (_, listener) = try await serve()
         let client = try await connect()
         try await echo(client)

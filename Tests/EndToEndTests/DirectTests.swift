@@ -73,7 +73,8 @@ import Testing
             """)
     }
 
-    @Test func `Who follows a domain gets the changes of others with values, in order with replies`() {
+    @Test
+    func `Who follows a domain gets the changes of others with values, in order with replies`() {
         expectDone(
             """
             other = connect()
@@ -176,7 +177,9 @@ import Testing
             """)
     }
 
-    @Test func `A daemon that ends answers what it has read, says so, and takes its file away`() throws {
+    @Test func `A daemon that ends answers what it has read, says so, and takes its file away`()
+        throws
+    {
         expectDone(
             """
             import signal

@@ -114,7 +114,9 @@ struct UserManagerTests {
         #expect(output.output == "done\n", "\(output)")
     }
 
-    @Test func `A first connection to the socket starts the service, and a restart keeps it`() throws {
+    @Test func `A first connection to the socket starts the service, and a restart keeps it`()
+        throws
+    {
         #expect(manager.unit("is-active") == "inactive")
         let output = manager.python(
             """

@@ -7,6 +7,11 @@ import Glibc
 /// The daemon there may serve another bus than this program's, as in a test with its own bus. So it
 /// is asked first, and only the right one is used.
 package enum DirectDoor {
+    /// How long a daemon may take to say which bus it serves, before the bus is used.
+    ///
+    /// A daemon that is being started takes some hundredths of a second.
+    package static let patience = Duration.milliseconds(300)
+
     /// Connects to whatever daemon listens; nil if none does.
     ///
     /// To be called on the loop's thread. A service manager may start the daemon for it.
@@ -40,7 +45,7 @@ package enum DirectDoor {
             loop.perform { continuation.resume(returning: connect(on: loop)) }
         }
         guard let opened else { return nil }
-        if let served = try? await opened.call(Contract.GetBusAddress.self, ()),
+        if let served = try? await opened.call(Contract.GetBusAddress.self, (), timeout: patience),
             leads(to: served, for: bus)
         {
             return opened

@@ -23,10 +23,10 @@ extension BusService {
     /// Uses this connection from now on, and asks for everything on it.
     ///
     /// - Parameters:
-    ///   - isUnproven: Whether it has to be asked which bus it serves.
+    ///   - way: The state of the door if it leads to the daemon without the bus; otherwise nil.
     ///   - isAsking: Whether there is something to ask before the bus says that there is a daemon.
     func adopt(
-        _ new: Connection, proving isUnproven: Bool = false, asking isAsking: Bool = true
+        _ new: Connection, by way: DoorState? = nil, asking isAsking: Bool = true
     ) throws {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
@@ -51,12 +51,10 @@ extension BusService {
         // A connection to a private daemon does not show that the daemon answers.
         if privateDaemon == nil { noteAnswer() }
         detach()
-        if isUnproven {
-            proveDoor()
-        } else if door.isUsed {
-            door = .closed
-        }
-        if privateReason == nil { enter(.connecting) }
+        if let way { door = way } else if door.isUsed { door = .closed }
+        // A process that goes from the bus to the door has been answered.
+        if privateReason == nil, way?.isOpen != true { enter(.connecting) }
+        if way?.isOpen == false { proveDoor() }
         followAllDomains()
     }
 

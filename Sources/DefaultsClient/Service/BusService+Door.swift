@@ -39,11 +39,6 @@ enum DoorState {
         if case .unproven = self { false } else { true }
     }
 
-    /// Whether it is to be tried before the bus.
-    var isUntried: Bool {
-        if case .untried = self { true } else { false }
-    }
-
     /// Whether it is to be tried when the daemon has answered.
     var isAbsent: Bool {
         if case .absent = self { true } else { false }
@@ -66,9 +61,9 @@ extension BusService {
             door = .absent
             return false
         }
-        door = .unproven
         do {
-            try adopt(new, proving: true)
+            try adopt(new, by: .unproven)
+            limitProof()
             return true
         } catch {
             door = .closed
@@ -78,12 +73,23 @@ extension BusService {
 
     /// Goes from the bus to the door, when the daemon has answered over the bus and nothing is in
     /// flight.
+    ///
+    /// The daemon behind the door is asked first, so that nothing waits for it.
     func useDoorAgain() {
         guard mayUseDoorAgain else { return }
         onLoop { service in
-            guard service.mayUseDoorAgain else { return }
-            service.door = .untried
-            if !service.useDoor() { service.door = .closed }
+            guard service.mayUseDoorAgain, let loop = service.loop else { return }
+            // It is tried once for each daemon.
+            service.door = .closed
+            guard let new = DirectDoor.connect(on: loop) else { return }
+            service.prove(new) { proof in
+                let isAdopted =
+                    proof.isUsed && !service.door.isUsed
+                    && (try? service.adopt(new, by: proof)) != nil
+                guard !isAdopted else { return }
+                if case .forbidden = proof { service.door = .forbidden }
+                new.assumeIsolated { $0.close() }
+            }
         }
     }
 
@@ -91,20 +97,47 @@ extension BusService {
         isOnNamedBus && door.isAbsent && callsInFlight == 0 && queue.isEmpty
     }
 
-    /// Asks the daemon which bus it serves.
-    func proveDoor() {
-        let attachment = attachment
-        call(Contract.GetBusAddress.self, ()) { [weak self] outcome in
-            guard let self, attachment == self.attachment, door.isUsed else { return }
-            switch outcome {
-            case .success(let served) where DirectDoor.leads(to: served, for: bus):
-                door = .open
-                sendQueued()
-            case .failure(let error as DBusError) where error.name == .disconnected: break
-            case .failure(let error as DefaultsError) where error.code == .accessDenied:
-                leaveDoor(.forbidden)
-            case .success, .failure: leaveDoor(.closed)
+    /// Asks the daemon of a connection which bus it serves.
+    ///
+    /// - Parameter conclude: Called with the state of the door, unless the daemon has gone.
+    private func prove(
+        _ new: Connection, then conclude: @escaping @Sendable (DoorState) -> Void
+    ) {
+        let bus = bus
+        new.assumeIsolated { connection in
+            connection.call(Contract.GetBusAddress.self, (), timeout: .seconds(25)) { outcome in
+                switch outcome {
+                case .success(let served) where DirectDoor.leads(to: served, for: bus):
+                    conclude(.open)
+                case .failure(let error as DBusError) where error.name == .disconnected: break
+                case .failure(let error as DefaultsError) where error.code == .accessDenied:
+                    conclude(.forbidden)
+                case .success, .failure: conclude(.closed)
+                }
             }
+        }
+    }
+
+    /// Asks the daemon of the connection which bus it serves.
+    func proveDoor() {
+        guard let connection else { return }
+        let attachment = attachment
+        prove(connection) { [weak self] proof in
+            guard let self, attachment == self.attachment, door.isUsed else { return }
+            guard proof.isUsed else { return leaveDoor(proof) }
+            door = proof
+            sendQueued()
+        }
+    }
+
+    /// Goes to the bus if the daemon behind the door does not answer soon.
+    ///
+    /// The service manager may be starting it, in vain. The bus tells why.
+    private func limitProof() {
+        let attachment = attachment
+        loop?.schedule(after: DirectDoor.patience) { [weak self] in
+            guard let self, attachment == self.attachment, case .unproven = door else { return }
+            leaveDoor(.absent)
         }
     }
 
@@ -119,19 +152,14 @@ extension BusService {
     /// Goes on after the daemon behind the door has ended.
     ///
     /// A connection by the door would start the next daemon. So it is made only if there is something
-    /// to do. Otherwise the next read or write connects. Observers need the changes that other
-    /// processes will make: the bus says when there is another daemon.
+    /// to do. Otherwise the bus says when there is another daemon.
     func doorHasClosed() {
         guard case .open = door else {
             door = .closed
             return connect()
         }
-        door = .untried
-        if hasWork { return connect() }
-        let isObserved = lock.read { access in
-            access[shared].table.copies.values.contains { $0.isObserved(access) }
-        }
-        if isObserved { waitForOwner() }
+        door = hasWork ? .untried : .absent
+        if door.isAbsent { waitForOwner() } else { connect() }
     }
 
     /// Whether there is something to ask or to send.
@@ -151,7 +179,7 @@ extension BusService {
             try adopt(Connection(to: bus, on: loop), asking: false)
             isOnNamedBus = true
         } catch {
-            // The next read or write looks for a daemon.
+            connect()
         }
     }
 

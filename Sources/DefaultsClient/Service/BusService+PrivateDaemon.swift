@@ -68,12 +68,10 @@ extension BusService {
         }
     }
 
-    /// Connects again after a daemon was let go of, or has ended; in other cases a timer does, or a
-    /// search is under way.
+    /// Connects again after a daemon was let go of; in other cases a timer does, or a search is under
+    /// way.
     func connectIfReleased() {
-        guard connection == nil, privateReason != nil || door.isUntried, retryTimer == nil else {
-            return
-        }
+        guard connection == nil, privateReason != nil, retryTimer == nil else { return }
         connect()
     }
 
