@@ -228,8 +228,9 @@ extension BusService {
     /// Does what is right when a call was lost, whose outcome nobody knows.
     func lost(_ error: any Error, _ attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
-        // What comes of a private daemon's end is for `privateDaemonHasEnded`.
-        if privateDaemon != nil, (error as? DBusError)?.name == .disconnected { return }
+        // What comes of the end of a daemon at the other end is for `disconnected`.
+        let isDirect = privateDaemon != nil || door.isUsed
+        if isDirect, (error as? DBusError)?.name == .disconnected { return }
         if Self.isWithoutOwner(error) { return serviceHasGone() }
         losses += 1
         if losses <= Self.mostLosses {
