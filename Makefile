@@ -18,7 +18,7 @@ MODEL_SECONDS = 600
 # tables are read-only. Documentation/figures.md says what each option saves.
 LINKED = .build/linked
 # A C library before glibc 2.36 does not know packed relocations.
-PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(g++ -print-file-name=libc.so.6)" && \
+PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)" && \
 	echo -z pack-relative-relocs)
 SWIFT_BUILD = .ci/scratch swift build --configuration release --static-swift-stdlib --disable-local-rpath \
 	-Xswiftc -Xfrontend -Xswiftc -function-sections \
@@ -46,7 +46,7 @@ all: build
 # The tests refuse programs that are older than their sources, by the time of .build/built.
 build: setup
 	@mkdir -p $(LINKED) && touch .build/building
-	@ln -sf "$$(g++ -print-file-name=libstdc++.a)" $(LINKED)
+	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
 	$(SWIFT_BUILD) --target Programs
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 	@mv .build/building .build/built

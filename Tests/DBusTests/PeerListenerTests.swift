@@ -25,7 +25,7 @@ import TestSupport
         let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
         let service = try await Connection.open(serving: ours, on: loop, [PeerTests.echo])
         await service.identifyCallers()
-        let address = try #require(UnixSocketAddress(path: directory.path + "/door"))
+        let address = try #require(UnixSocketAddress(path: directory.path + "/socket"))
         let socket = try UnixSocket.listen(at: address)
         let listener = try await withCheckedThrowingContinuation { continuation in
             loop.perform {
@@ -39,7 +39,7 @@ import TestSupport
     }
 
     private func connect() async throws -> Connection {
-        try await Connection.open(.peer("unix:path=\(directory.path)/door"), on: otherLoop)
+        try await Connection.open(.peer("unix:path=\(directory.path)/socket"), on: otherLoop)
     }
 
     private func echo(_ client: Connection, _ bytes: [UInt8] = [7]) async throws {
@@ -89,8 +89,8 @@ import TestSupport
     @Test func `The mode of the socket lets its owner in only`() async throws {
         let kept = try await serve()
         defer { withExtendedLifetime(kept) {} }
-        #expect(try FileStatus(of: directory.path + "/door").mode == 0o600)
-        #expect(UnixSocket.isListening(at: directory.path + "/door"))
+        #expect(try FileStatus(of: directory.path + "/socket").mode == 0o600)
+        #expect(UnixSocket.isListening(at: directory.path + "/socket"))
         #expect(!UnixSocket.isListening(at: directory.path))
     }
 
@@ -99,7 +99,7 @@ import TestSupport
         let kept = try await serve()
         defer { withExtendedLifetime(kept) {} }
         chmod(directory.path, 0o755)
-        chmod(directory.path + "/door", 0o666)
+        chmod(directory.path + "/socket", 0o666)
         let result = ProgramResult.run([
             "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c",
             """
@@ -114,7 +114,7 @@ import TestSupport
             peer.sendall(b"AUTH EXTERNAL 3635353334\\r\\nBEGIN\\r\\n")
             while answer := peer.recv(1000): assert answer.startswith(b"OK "), answer
             print("refused")
-            """, directory.path + "/door",
+            """, directory.path + "/socket",
         ])
         #expect(result.output == "refused\n", "\(result)")
     }

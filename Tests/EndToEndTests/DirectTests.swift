@@ -20,10 +20,10 @@ import Testing
         import os, stat, struct, sys
         from gi.repository import Gio, GLib
         name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
-        door = os.environ["XDG_RUNTIME_DIR"] + "/defaultsd/direct"
+        socket_path = os.environ["XDG_RUNTIME_DIR"] + "/defaultsd/direct"
         def connect():
             connection = Gio.DBusConnection.new_for_address_sync(
-                "unix:path=" + door, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+                "unix:path=" + socket_path, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
             connection.set_exit_on_close(False)
             return connection
         def call(connection, method, signature, *arguments, interface=name):
@@ -60,8 +60,8 @@ import Testing
     @Test func `The socket is for its user only, and has the whole contract`() {
         expectDone(
             """
-            assert stat.S_IMODE(os.stat(door).st_mode) == 0o600
-            assert stat.S_IMODE(os.stat(os.path.dirname(door)).st_mode) == 0o700
+            assert stat.S_IMODE(os.stat(socket_path).st_mode) == 0o600
+            assert stat.S_IMODE(os.stat(os.path.dirname(socket_path)).st_mode) == 0o700
             assert call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5)) == (2,)
             assert call(bus, "GetValue", "(ss)", "a.b", "key") == (5, 2)
             assert refusal(direct, "Get", "(ss)", "a b", "key") == name + ".Error.InvalidDomain"
@@ -126,7 +126,7 @@ import Testing
             import socket
             # D-Bus by hand, as GLib reads on a thread of its own.
             deaf = socket.socket(socket.AF_UNIX)
-            deaf.connect(door)
+            deaf.connect(socket_path)
             deaf.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n")
             assert deaf.recv(100).startswith(b"OK")
             deaf.sendall(b"NEGOTIATE_UNIX_FD\\r\\n")

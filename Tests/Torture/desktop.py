@@ -180,14 +180,15 @@ class DirectClient(Client):
     If the daemon ends in order, calls that it has not answered are sent to the next one.
     """
 
-    def __init__(self, address: str, door: pathlib.Path):
+    def __init__(self, address: str, socket_path: pathlib.Path):
+        self.socket_path: pathlib.Path | None = None
         super().__init__(address)
-        self.bus, self.door = self.connection, door
+        self.bus, self.socket_path = self.connection, socket_path
         self.ended: set[Gio.DBusConnection] = set()
 
     @property
     def connection(self) -> Gio.DBusConnection:
-        if not isinstance(getattr(self, "door", None), pathlib.Path):
+        if self.socket_path is None:
             return self.first
         if self.first is self.bus or self.first.is_closed():
             self.first = self._open() or self.bus
@@ -200,7 +201,8 @@ class DirectClient(Client):
     def _open(self) -> Gio.DBusConnection | None:
         try:
             direct = Gio.DBusConnection.new_for_address_sync(
-                f"unix:path={self.door}", Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+                f"unix:path={self.socket_path}", Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None,
+                None)
         except GLib.Error:
             return None
         direct.set_exit_on_close(False)

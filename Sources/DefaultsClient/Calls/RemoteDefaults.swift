@@ -73,7 +73,7 @@ public struct RemoteDefaults: Sendable {
     package static func connectDirectly(
         for bus: Address, on loop: EventLoop
     ) async -> RemoteDefaults? {
-        guard let connection = await DirectDoor.connect(to: bus, on: loop) else { return nil }
+        guard let connection = await DirectSocket.connect(to: bus, on: loop) else { return nil }
         let successor = Successor(of: bus)
         await connection.whenEnding { successor.isDue.store(true, ordering: .relaxed) }
         return RemoteDefaults(connection: connection, by: .direct(successor), ownLoop: nil)

@@ -5,7 +5,7 @@ import Synchronization
 /// How the bus and the daemon are reached; on the loop's thread.
 extension BusService {
     func connect() {
-        guard let loop, connection == nil, !isSearching, !useDoor() else { return }
+        guard let loop, connection == nil, !isSearching, !useSocket() else { return }
         do {
             try adopt(Connection(to: bus, on: loop))
             isOnNamedBus = true
@@ -23,10 +23,10 @@ extension BusService {
     /// Uses this connection from now on, and asks for everything on it.
     ///
     /// - Parameters:
-    ///   - way: The state of the door if it leads to the daemon without the bus; otherwise nil.
+    ///   - way: The state of the socket if it leads to the daemon without the bus; otherwise nil.
     ///   - isAsking: Whether there is something to ask before the bus says that there is a daemon.
     func adopt(
-        _ new: Connection, by way: DoorState? = nil, asking isAsking: Bool = true
+        _ new: Connection, by way: DirectState? = nil, asking isAsking: Bool = true
     ) throws {
         try new.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in self?.disconnected() }
@@ -51,10 +51,10 @@ extension BusService {
         // A connection to a private daemon does not show that the daemon answers.
         if privateDaemon == nil { noteAnswer() }
         detach()
-        if let way { door = way } else if door.isUsed { door = .closed }
-        // A process that goes from the bus to the door has been answered.
+        if let way { direct = way } else if direct.isUsed { direct = .closed }
+        // A process that goes from the bus to the socket has been answered.
         if privateReason == nil, way?.isOpen != true { enter(.connecting) }
-        if way?.isOpen == false { proveDoor() }
+        if way?.isOpen == false { proveSocket() }
         followAllDomains()
     }
 
@@ -91,7 +91,7 @@ extension BusService {
     private func found(_ outcome: ServiceSearch.Outcome) {
         isSearching = false
         // The daemon has come meanwhile, and this process has gone from the bus to its socket.
-        guard !door.isUsed else { return }
+        guard !direct.isUsed else { return }
         switch outcome {
         case .service(let found): use(found)
         case .failed(let error): notFound(error)
@@ -128,8 +128,8 @@ extension BusService {
         connection = nil
         isOnNamedBus = false
         forgetCalls()
-        if door.isUsed { return doorHasClosed() }
-        door.noteOther()
+        if direct.isUsed { return socketHasClosed() }
+        direct.noteOther()
         if privateDaemon != nil { return privateDaemonHasEnded() }
         enter(.unreachable("The bus has ended."))
         retryLater()
@@ -182,7 +182,7 @@ extension BusService {
 
     private func ownerHasCome(_ owner: BusName) {
         self.owner = owner
-        door.noteOther()
+        direct.noteOther()
         detach()
         noteAnswer()
         if isUnreachable { enter(.connecting) }

@@ -100,7 +100,7 @@ extension BusService {
             case .failure(let error): refused(copies, error)
             }
         }
-        if door.isUsed {
+        if direct.isUsed {
             call(Contract.Follow.self, domains, completion: completion)
         } else {
             call(Contract.Attach.self, domains, completion: completion)
@@ -191,7 +191,7 @@ extension BusService {
                 if case .success = outcome { self?.progress.add(1, ordering: .relaxed) }
                 completion(outcome)
                 self?.noteCallEnded()
-                if case .success = outcome { self?.useDoorAgain() }
+                if case .success = outcome { self?.returnToSocket() }
             }
         }
     }

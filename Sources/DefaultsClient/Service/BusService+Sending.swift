@@ -20,7 +20,7 @@ extension BusService {
 
     /// Sends as many batches as may be in flight.
     func sendQueued() {
-        while connection != nil, !mustGiveWay, door.isOpen, sent < Self.mostSent,
+        while connection != nil, !mustGiveWay, direct.isOpen, sent < Self.mostSent,
             let copy = queue.popFirst()
         {
             queuedDomains.remove(copy.name)

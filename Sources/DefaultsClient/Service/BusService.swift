@@ -37,7 +37,7 @@ final class BusService: Service, @unchecked Sendable {
     /// Whether the connection leads to the bus that the environment, or the application, names.
     var isOnNamedBus = false
     /// The way to the daemon without the bus.
-    var door = DoorState.untried
+    var direct = DirectState.untried
     /// The daemon at the other end of the connection, if this process runs one for itself.
     var privateDaemon: HeldDaemon?
     /// Why this process last ran a daemon for itself; nil while a service is reached.
@@ -229,7 +229,7 @@ extension BusService {
     func lost(_ error: any Error, _ attachment: Int) {
         guard attachment == self.attachment, connection != nil else { return }
         // What comes of the end of a daemon at the other end is for `disconnected`.
-        let isDirect = privateDaemon != nil || door.isUsed
+        let isDirect = privateDaemon != nil || direct.isUsed
         if isDirect, (error as? DBusError)?.name == .disconnected { return }
         if Self.isWithoutOwner(error) { return serviceHasGone() }
         losses += 1
@@ -249,10 +249,10 @@ extension BusService {
 
     /// Looks for another daemon after one has said that it ends, or the bus that there is none.
     func serviceHasGone() {
-        guard door.isUsed else { return searchServiceIfDue() }
+        guard direct.isUsed else { return searchServiceIfDue() }
         close()
         forgetCalls()
-        doorHasClosed()
+        socketHasClosed()
     }
 
     /// Searches for the service, unless a timer says when one that does not start is tried again.

@@ -27,7 +27,7 @@ package actor Daemon {
     /// The object on the bus, as soon as the database is open.
     var object: DefaultsObject?
     /// The way to the daemon without the bus.
-    private var door: DirectDoor
+    private let socket: DaemonSocket
     /// Whether calls are carried out.
     private var isServing = false
     /// Whether another daemon has taken the name, and waits until this one has ended.
@@ -66,7 +66,7 @@ package actor Daemon {
             let loop = try EventLoop()
             let connection = try Connection(to: options.callers, on: loop)
             let daemon = Daemon(
-                connection, options, pageKeeper, DirectDoor(inheriting: socket), logger: logger)
+                connection, options, pageKeeper, DaemonSocket(inheriting: socket), logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -82,9 +82,9 @@ package actor Daemon {
 
     private init(
         _ connection: Connection, _ options: DaemonOptions, _ pageKeeper: PageKeeper?,
-        _ door: DirectDoor, logger: Logger
+        _ socket: DaemonSocket, logger: Logger
     ) {
-        self.door = door
+        self.socket = socket
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
@@ -169,7 +169,7 @@ extension Daemon {
         if callers == .bus { try await connection.takeName() }
         if callers.areOnBus {
             await object.announceRecovered()
-            openDoor(at: location)
+            openSocket(at: location)
         }
         await connection.releaseCalls()
         isServing = true
@@ -183,9 +183,9 @@ extension Daemon {
     /// Lets programs connect without the bus.
     ///
     /// Without it they use the bus.
-    private func openDoor(at location: DatabaseLocation) {
+    private func openSocket(at location: DatabaseLocation) {
         do {
-            try door.open(
+            try socket.open(
                 for: connection, in: location.runtimeDirectory,
                 replacingOther: callers == .busReplacingOther)
         } catch {
@@ -296,13 +296,13 @@ extension Daemon {
         isEnding = true
         self.status = status
         ServiceManager.notifyStopping(because: reason)
-        door.stop()
+        socket.stop()
         do {
             try await object?.stop()
         } catch {
             report(unwritten: error)
         }
-        await door.takeListener()?.close(within: DirectDoor.patience)
+        await socket.takeListener()?.close(within: DaemonSocket.patience)
         loop.stop()
     }
 

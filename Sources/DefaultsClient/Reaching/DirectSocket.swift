@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The daemon there may serve another bus than this program's, as in a test with its own bus. So it
 /// is asked first, and only the right one is used.
-package enum DirectDoor {
+package enum DirectSocket {
     /// How long a daemon may take to say which bus it serves, before the bus is used.
     ///
     /// A daemon that is being started takes some hundredths of a second.

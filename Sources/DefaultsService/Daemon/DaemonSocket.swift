@@ -13,7 +13,7 @@ import SystemCalls
 /// directory.
 ///
 /// The service manager has opened it, or this opens it.
-final class DirectDoor {
+final class DaemonSocket {
     /// The socket that the service manager has passed.
     private let inherited: FileDescriptor?
     /// The file that this daemon has made.

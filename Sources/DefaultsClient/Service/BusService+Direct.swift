@@ -5,14 +5,14 @@ import Synchronization
 
 // Invariants
 //
-// 1. The daemon behind the door is used only if it serves the bus of this service. It is asked
+// 1. The daemon behind the socket is used only if it serves the bus of this service. It is asked
 //    first. What it answers before that is not used, and it is sent no change before that.
 // 2. A process that needs nothing starts no daemon.
-// 3. Whatever is wrong with the door, the bus is used. A process never waits longer than without
-//    it: the door is tried again only if it was open before, or if there may be another daemon.
+// 3. Whatever is wrong with the socket, the bus is used. A process never waits longer than without
+//    it: the socket is tried again only if it was open before, or if there may be another daemon.
 
 /// What a process knows of the way to the daemon without the bus.
-enum DoorState {
+enum DirectState {
     /// It is to be tried.
     case untried
     /// Nobody listened. It is tried again when a daemon has answered over the bus.
@@ -55,10 +55,10 @@ extension BusService {
     /// Connects without the bus.
     ///
     /// - Returns: Whether there is a connection.
-    func useDoor() -> Bool {
-        guard let loop, case .untried = door else { return false }
-        guard let new = DirectDoor.connect(on: loop) else {
-            door = .absent
+    func useSocket() -> Bool {
+        guard let loop, case .untried = direct else { return false }
+        guard let new = DirectSocket.connect(on: loop) else {
+            direct = .absent
             return false
         }
         do {
@@ -66,48 +66,48 @@ extension BusService {
             limitProof()
             return true
         } catch {
-            door = .closed
+            direct = .closed
             return false
         }
     }
 
-    /// Goes from the bus to the door, when the daemon has answered over the bus and nothing is in
+    /// Goes from the bus to the socket, when the daemon has answered over the bus and nothing is in
     /// flight.
     ///
-    /// The daemon behind the door is asked first, so that nothing waits for it.
-    func useDoorAgain() {
-        guard mayUseDoorAgain else { return }
+    /// The daemon behind the socket is asked first, so that nothing waits for it.
+    func returnToSocket() {
+        guard mayReturnToSocket else { return }
         onLoop { service in
-            guard service.mayUseDoorAgain, let loop = service.loop else { return }
+            guard service.mayReturnToSocket, let loop = service.loop else { return }
             // It is tried once for each daemon.
-            service.door = .closed
-            guard let new = DirectDoor.connect(on: loop) else { return }
+            service.direct = .closed
+            guard let new = DirectSocket.connect(on: loop) else { return }
             service.prove(new) { proof in
                 let isAdopted =
-                    proof.isUsed && !service.door.isUsed
+                    proof.isUsed && !service.direct.isUsed
                     && (try? service.adopt(new, by: proof)) != nil
                 guard !isAdopted else { return }
-                if case .forbidden = proof { service.door = .forbidden }
+                if case .forbidden = proof { service.direct = .forbidden }
                 new.assumeIsolated { $0.close() }
             }
         }
     }
 
-    private var mayUseDoorAgain: Bool {
-        isOnNamedBus && door.isAbsent && callsInFlight == 0 && queue.isEmpty
+    private var mayReturnToSocket: Bool {
+        isOnNamedBus && direct.isAbsent && callsInFlight == 0 && queue.isEmpty
     }
 
     /// Asks the daemon of a connection which bus it serves.
     ///
-    /// - Parameter conclude: Called with the state of the door, unless the daemon has gone.
+    /// - Parameter conclude: Called with the state of the socket, unless the daemon has gone.
     private func prove(
-        _ new: Connection, then conclude: @escaping @Sendable (DoorState) -> Void
+        _ new: Connection, then conclude: @escaping @Sendable (DirectState) -> Void
     ) {
         let bus = bus
         new.assumeIsolated { connection in
             connection.call(Contract.GetBusAddress.self, (), timeout: .seconds(25)) { outcome in
                 switch outcome {
-                case .success(let served) where DirectDoor.leads(to: served, for: bus):
+                case .success(let served) where DirectSocket.leads(to: served, for: bus):
                     conclude(.open)
                 case .failure(let error as DBusError) where error.name == .disconnected: break
                 case .failure(let error as DefaultsError) where error.code == .accessDenied:
@@ -119,47 +119,47 @@ extension BusService {
     }
 
     /// Asks the daemon of the connection which bus it serves.
-    func proveDoor() {
+    func proveSocket() {
         guard let connection else { return }
         let attachment = attachment
         prove(connection) { [weak self] proof in
-            guard let self, attachment == self.attachment, door.isUsed else { return }
-            guard proof.isUsed else { return leaveDoor(proof) }
-            door = proof
+            guard let self, attachment == self.attachment, direct.isUsed else { return }
+            guard proof.isUsed else { return leaveSocket(proof) }
+            direct = proof
             sendQueued()
         }
     }
 
-    /// Goes to the bus if the daemon behind the door does not answer soon.
+    /// Goes to the bus if the daemon behind the socket does not answer soon.
     ///
     /// The service manager may be starting it, in vain. The bus tells why.
     private func limitProof() {
         let attachment = attachment
-        loop?.schedule(after: DirectDoor.patience) { [weak self] in
-            guard let self, attachment == self.attachment, case .unproven = door else { return }
-            leaveDoor(.absent)
+        loop?.schedule(after: DirectSocket.patience) { [weak self] in
+            guard let self, attachment == self.attachment, case .unproven = direct else { return }
+            leaveSocket(.absent)
         }
     }
 
     /// Goes to the bus.
-    private func leaveDoor(_ state: DoorState) {
+    private func leaveSocket(_ state: DirectState) {
         close()
         forgetCalls()
-        door = state
+        direct = state
         connect()
     }
 
-    /// Goes on after the daemon behind the door has ended.
+    /// Goes on after the daemon behind the socket has ended.
     ///
-    /// A connection by the door would start the next daemon. So it is made only if there is something
+    /// A connection to the socket would start the next daemon. So it is made only if there is something
     /// to do. Otherwise the bus says when there is another daemon.
-    func doorHasClosed() {
-        guard case .open = door else {
-            door = .closed
+    func socketHasClosed() {
+        guard case .open = direct else {
+            direct = .closed
             return connect()
         }
-        door = hasWork ? .untried : .absent
-        if door.isAbsent { waitForOwner() } else { connect() }
+        direct = hasWork ? .untried : .absent
+        if direct.isAbsent { waitForOwner() } else { connect() }
     }
 
     /// Whether there is something to ask or to send.
@@ -186,7 +186,7 @@ extension BusService {
     /// Takes a change with its values.
     func changedValues(_ signal: Signal) {
         progress.add(1, ordering: .relaxed)
-        guard door.isUsed, let signal = try? ChangedValuesSignal(signal) else { return }
+        guard direct.isUsed, let signal = try? ChangedValuesSignal(signal) else { return }
         let copy = lock.change { access -> DomainCopy? in
             guard let copy = access[shared].table.copies[signal.change.domain],
                 !copy.take(signal, access)
