@@ -61,6 +61,7 @@ class Checker:
         self.page: Page | None = None
         self.announced = 0
         self.copies: dict[str, list[tuple[dict[str, bytes], int]]] = {}
+        self.callers = [caller.get_unique_name() for caller in service.callers]
 
     def take(self, step: Step) -> None:
         """Takes one step.
@@ -210,14 +211,13 @@ class Checker:
         it found in the journal, and how much that is depends on the disk.
         """
         told = self.events[-1].heard = self.service.settle()
-        callers = self.service.numbers_of_callers()
         signals = []
         for *names, generation, origin in map(GLib.Variant.unpack, told):
             domain, layer, changed, removed = names
             if origin:
                 signals.append(Signal(
                     domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
-                    callers.get(origin, -1)))
+                    self.callers.index(origin) if origin in self.callers else -1))
             else:
                 self.announced = max(self.announced, generation)
         return signals

@@ -31,53 +31,6 @@ class Reply:
     descriptors: tuple[int, ...] = ()
 
 
-class BusCaller:
-    """A program on the bus."""
-
-    def __init__(self, service: "Service"):
-        self.connection = service.connect()
-        self.name = self.connection.get_unique_name()
-
-    is_open = True
-
-    def reach(self) -> Gio.DBusConnection:
-        return self.connection
-
-    def close(self) -> None:
-        self.connection.close_sync()
-
-
-class DirectCaller:
-    """A program on the daemon's own socket; its connection ends with the daemon."""
-
-    def __init__(self, service: "Service"):
-        self.service = service
-        self.connection: Gio.DBusConnection | None = None
-        self.name = ""
-
-    def reach(self) -> Gio.DBusConnection:
-        """The connection to the daemon that runs, which the bus starts if there is none.
-
-        Its name is that of a change: the daemon counts the connections that it accepts.
-        """
-        if not self.is_open:
-            daemon = self.service.process()
-            self.connection = Gio.DBusConnection.new_for_address_sync(
-                f"unix:path={self.service.directory}/runtime/defaultsd/direct",
-                Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
-            self.connection.set_exit_on_close(False)
-            self.name = self.service.name_of_peer(daemon)
-        return self.connection
-
-    @property
-    def is_open(self) -> bool:
-        return self.connection is not None and not self.connection.is_closed()
-
-    def close(self) -> None:
-        if self.is_open:
-            self.connection.close_sync()
-
-
 class Pending:
     """A call that is in flight."""
 
@@ -107,10 +60,8 @@ class Service:
                           "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"},
             services=services).start()
         self.address = self.bus.address
-        self.peers: tuple[int, int] = (0, 0)
-        # Half of them use the bus, and the others do without.
-        self.callers = [(DirectCaller if number % 2 else BusCaller)(self) for number in range(callers)]
-        self.watcher = self.connect()
+        self.callers = [self._connect() for _ in range(callers)]
+        self.watcher = self._connect()
         self.heard: list[GLib.Variant] = []
         self.signalled: set[int] = set()
         self.watcher.signal_subscribe(
@@ -123,9 +74,8 @@ class Service:
         It is not waited for if it is known to have failed.
         """
         owner = self._owner_process()
-        for caller in self.callers:
-            caller.close()
-        self.watcher.close_sync()
+        for connection in [*self.callers, self.watcher]:
+            connection.close_sync()
         self.bus.stop()
         has_ended = is_patient and (owner is None or self._ends(owner))
         if not has_ended:
@@ -146,7 +96,7 @@ class Service:
 
     def begin(self, caller: int, method: str, arguments: GLib.Variant) -> Pending:
         """Sends a call, and does not wait for its answer."""
-        pending, connection = Pending(), self.callers[caller].reach()
+        pending, connection = Pending(), self.callers[caller]
 
         def finish(_, result):
             try:
@@ -163,7 +113,7 @@ class Service:
     def call(self, caller: int, method: str, arguments: GLib.Variant) -> Reply | Refusal:
         """Sends a call and waits for its answer."""
         try:
-            body, descriptors = self.callers[caller].reach().call_with_unix_fd_list_sync(
+            body, descriptors = self.callers[caller].call_with_unix_fd_list_sync(
                 NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
                 self.timeout, None, None)
             return Reply(body, _stolen(descriptors))
@@ -217,22 +167,7 @@ class Service:
         self._wait(lambda: self._owner_process() != process and not _runs(process))
         self.signalled.remove(process)
 
-    def name_of_peer(self, daemon: int) -> str:
-        """The name that a daemon gives to the next connection to its socket."""
-        number = self.peers[1] + 1 if self.peers[0] == daemon else 1
-        self.peers = (daemon, number)
-        return f":direct.{number}"
-
-    def numbers_of_callers(self) -> dict[str, int]:
-        """The callers by the names that signals give them.
-
-        A daemon gives the names of the one before again, so those of open connections count.
-        """
-        numbered = list(enumerate(self.callers))
-        numbered.sort(key=lambda each: each[1].is_open)
-        return {caller.name: number for number, caller in numbered}
-
-    def connect(self) -> Gio.DBusConnection:
+    def _connect(self) -> Gio.DBusConnection:
         return Gio.DBusConnection.new_for_address_sync(
             self.address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
             | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
@@ -275,9 +210,6 @@ def _stolen(descriptors: Gio.UnixFDList | None) -> tuple[int, ...]:
 
 def _refusal(error: GLib.Error) -> Refusal:
     name = Gio.dbus_error_get_remote_error(error)
-    if error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED):
-        # What the bus says for a daemon that has gone.
-        name = NO_REPLY
     Gio.dbus_error_strip_remote_error(error)
     return Refusal(name or NO_ANSWER, error.message)
 

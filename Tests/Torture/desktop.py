@@ -18,8 +18,6 @@ from messages import packed, plain
 from privatebus import (
     BUS, BUS_OBJECT, ERROR, NAME, NO_ANSWER, OBJECT, PATIENCE, SESSION_LIMITS, PrivateBus)
 
-NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
-
 MAINTENANCE = "org.defaultsd.Maintenance1"
 
 
@@ -174,72 +172,6 @@ class Client:
             self.connection.close_sync()
 
 
-class DirectClient(Client):
-    """A program on the daemon's own socket, and on the bus if no daemon listens there.
-
-    If the daemon ends in order, calls that it has not answered are sent to the next one.
-    """
-
-    def __init__(self, address: str, socket_path: pathlib.Path):
-        self.socket_path: pathlib.Path | None = None
-        super().__init__(address)
-        self.bus, self.socket_path = self.connection, socket_path
-        self.ended: set[Gio.DBusConnection] = set()
-
-    @property
-    def connection(self) -> Gio.DBusConnection:
-        if self.socket_path is None:
-            return self.first
-        if self.first is self.bus or self.first.is_closed():
-            self.first = self._open() or self.bus
-        return self.first
-
-    @connection.setter
-    def connection(self, connection: Gio.DBusConnection) -> None:
-        self.first = connection
-
-    def _open(self) -> Gio.DBusConnection | None:
-        try:
-            direct = Gio.DBusConnection.new_for_address_sync(
-                f"unix:path={self.socket_path}", Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None,
-                None)
-        except GLib.Error:
-            return None
-        direct.set_exit_on_close(False)
-        direct.signal_subscribe(
-            None, NAME, "Ending", None, None, Gio.DBusSignalFlags.NONE,
-            lambda connection, *_: self.ended.add(connection))
-        return direct
-
-    def begin(self, *call, done: Callable[[Pending], None] | None = None, **options) -> Pending:
-        pending, connection = Pending(), self.connection
-
-        def finish(inner: Pending) -> None:
-            if connection is not self.bus and connection.is_closed() and _is_lost(inner):
-                if connection in self.ended:
-                    super(DirectClient, self).begin(*call, done=finish_again, **options)
-                    return
-                inner.answer = Refused(NO_REPLY, inner.answer.message)
-            finish_again(inner)
-
-        def finish_again(inner: Pending) -> None:
-            pending.answer = inner.answer
-            if done is not None:
-                done(pending)
-
-        super().begin(*call, done=finish, **options)
-        return pending
-
-    def close(self) -> None:
-        for connection in {self.first, self.bus}:
-            if not connection.is_closed():
-                connection.close_sync()
-
-
-def _is_lost(call: Pending) -> bool:
-    return isinstance(call.answer, Refused) and call.answer.name == NO_ANSWER
-
-
 class Desktop:
     """A desktop in a directory of its own; it ends only what it started.
 
@@ -315,15 +247,6 @@ class Desktop:
         client = Client(self.address, self.user)
         self.clients.append(client)
         return client
-
-    def connect_mixed(self, count: int) -> list[Client]:
-        """New clients, of which each second one does without the bus."""
-        clients = [
-            DirectClient(self.address, self.runtime / "defaultsd/direct")
-            if number % 2 and self.user is None else Client(self.address, self.user)
-            for number in range(count)]
-        self.clients += clients
-        return clients
 
     # The daemon
 

@@ -27,7 +27,7 @@ class Life:
 
     def connect(self) -> None:
         """Connects to the bus that there is now."""
-        self.clients = self.desktop.connect_mixed(sum(self.counts))
+        self.clients = [self.desktop.connect() for _ in range(sum(self.counts))]
         self.judge_client = self.desktop.connect()
 
     @property

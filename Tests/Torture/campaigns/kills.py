@@ -81,7 +81,7 @@ class Trials:
         self.desktop = Desktop(ground, is_in_memory=True)
         self.ledger = Ledger(self.chance)
         self.desktop.start()
-        self.clients = [*self.desktop.connect_mixed(WRITERS + 2), self.desktop.connect()]
+        self.clients = [self.desktop.connect() for _ in range(WRITERS + 3)]
         self.ledger.attach(self.clients[-1])
         self.acknowledged = 0
         self.turn = 0

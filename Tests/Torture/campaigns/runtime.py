@@ -212,7 +212,8 @@ def arm(*arguments, **named) -> Begin:
 
 def journal(victim: Victim) -> Path:
     """The directory of the journal."""
-    directory, = (victim.desktop.runtime / "defaultsd").iterdir()
+    # Beside it is the daemon's socket.
+    directory, = filter(Path.is_dir, (victim.desktop.runtime / "defaultsd").iterdir())
     return directory
 
 
@@ -275,7 +276,7 @@ def replace_by_copy(victim: Victim) -> None:
     directory = victim.desktop.runtime / "defaultsd"
     moved = victim.desktop.directory / "moved"
     directory.rename(moved)
-    shutil.copytree(moved, directory)
+    shutil.copytree(moved, directory, ignore=shutil.ignore_patterns("direct"))
     for path in [directory, *directory.rglob("*")]:
         victim.desktop.own(path)
 
