@@ -50,25 +50,6 @@ import Testing
     }
 
     @Test(
-        "1: while changes go on, each quiet period is twice as long, up to 2 s",
-        arguments: [
-            ([.change(0), .begin, .change(300), .success], 800),
-            ([.change(0), .begin, .change(300), .success, .change(400)], 900),
-            ([.change(0), .begin, .success, .change(300), .begin, .success, .change(900)], 1_900),
-            (
-                [
-                    .change(0), .begin, .success, .change(300), .begin, .success, .change(900),
-                    .begin, .success, .change(2_000), .begin, .success, .change(3_500),
-                ], 5_500
-            ),
-            // After two seconds without a change, the next one begins a new burst.
-            ([.change(0), .begin, .success, .change(2_000)], 2_250),
-        ] as [([Event], Int)])
-    func burst(events: [Event], expected: Int) {
-        #expect(due(after: events) == expected)
-    }
-
-    @Test(
         "2: a flush is due at once when 8 MiB are pending, and on demand",
         arguments: [
             ([.large(5)], 5),
@@ -138,7 +119,7 @@ import Testing
     @Test(
         "Changes made during a flush have their own delay after it",
         arguments: [
-            ([.change(0), .begin, .change(300), .success], 800),
+            ([.change(0), .begin, .change(300), .success], 550),
             ([.change(0), .begin, .change(300), .demand(310), .success], 310),
             ([.change(0), .begin, .large(300), .success], 300),
         ] as [([Event], Int)])

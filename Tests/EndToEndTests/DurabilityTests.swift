@@ -126,7 +126,7 @@ import Testing
             desktop.directory.path + "/runtime/defaultsd",
             "-mindepth", "1", "-printf", "%y %m\\n"
         ).requireOutput()
-        #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600"])
+        #expect(Set(files.split(separator: "\n")) == ["d 700", "f 600", "s 600"])
     }
 
     @Test func `No log line and no error message contains a value`() throws {

@@ -1,10 +1,8 @@
 /// Decides when the pending changes are written to disk.
 ///
 /// Invariants:
-/// 1. If changes are pending and the last flush did not fail, a flush is due after a quiet period of
-///    250 ms without a change, or 2 s after the first change, whichever comes first. While changes
-///    go on after a flush, each further quiet period is twice as long, up to 2 s. So a burst has few
-///    flushes, also if the machine is busy and the burst has gaps.
+/// 1. If changes are pending and the last flush did not fail, a flush is due 250 ms after the last
+///    change or 2 s after the first one, whichever comes first.
 /// 2. A flush is due at once if 8 MiB are pending, or on demand.
 /// 3. After a failure the retry is due 1 s later. Each further failure doubles the pause, up to 60
 ///    s. New changes and their size do not shorten the pause. A demand does.
@@ -17,7 +15,7 @@
 /// timer.fire(at: schedule.due)
 /// ```
 package struct FlushSchedule: Sendable {
-    /// How long after the last change a flush is due, for the first flush of a burst.
+    /// How long after the last change a flush is due.
     package static let quietPeriod = Duration.milliseconds(250)
     /// How long after the first change a flush is due at the latest.
     package static let longestDelay = Duration.seconds(2)
@@ -31,7 +29,6 @@ package struct FlushSchedule: Sendable {
     /// Changes that no flush has included yet.
     private struct Waiting {
         let first: ContinuousClock.Instant
-        let quietPeriod: Duration
         var last: ContinuousClock.Instant
         /// Since when they are to be written at once.
         var urgent: ContinuousClock.Instant?
@@ -42,8 +39,6 @@ package struct FlushSchedule: Sendable {
     }
 
     private var waiting: Waiting?
-    /// The time of the last change, and the quiet period that followed it.
-    private var previous: (change: ContinuousClock.Instant, quietPeriod: Duration)?
     private var isFlushing = false
     /// When to retry.
     ///
@@ -70,19 +65,10 @@ package struct FlushSchedule: Sendable {
     ///   - now: When it was acknowledged.
     ///   - pendingBytes: What the next flush will write, in bytes, including this change.
     package mutating func changed(at now: ContinuousClock.Instant, pendingBytes: Int) {
-        var changed =
-            waiting ?? Waiting(first: now, quietPeriod: nextQuietPeriod(at: now), last: now)
+        var changed = waiting ?? Waiting(first: now, last: now)
         changed.last = now
-        previous = (now, changed.quietPeriod)
         if pendingBytes >= FlushSchedule.pendingBytesForFlush { changed.urgent = now }
         waiting = changed
-    }
-
-    private func nextQuietPeriod(at now: ContinuousClock.Instant) -> Duration {
-        guard let previous, now - previous.change < FlushSchedule.longestDelay else {
-            return FlushSchedule.quietPeriod
-        }
-        return min(previous.quietPeriod * 2, FlushSchedule.longestDelay)
     }
 
     /// Notes that a caller waits until the pending changes are on disk.

@@ -159,7 +159,7 @@ def backing_off(victim: Victim, fault: Fault) -> None:
 
 def moments(times: list[int]) -> list[int]:
     """The times of attempts, each of which may have had several calls that failed."""
-    return [time for place, time in enumerate(times) if place == 0 or time - times[place - 1] > 700]
+    return [time for place, time in enumerate(times) if place == 0 or time - times[place - 1] > 300]
 
 
 def served(victim: Victim, fault: Fault) -> None:
