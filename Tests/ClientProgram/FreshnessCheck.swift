@@ -109,7 +109,7 @@ private final class Outages: Sendable {
     ///
     /// - Returns: Whether a read has waited in vain since the last time.
     func waitForEnd(in defaults: Defaults) -> Bool {
-        // The task is told of an outage a moment after the read has ended.
+        // The task gets the state a moment after the read has ended.
         sleep(1)
         while case .unreachable = defaults.state { usleep(10_000) }
         let seen = count.load(ordering: .sequentiallyConsistent)

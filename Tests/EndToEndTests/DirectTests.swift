@@ -120,7 +120,7 @@ import Testing
             """)
     }
 
-    @Test func `Who does not read harms nobody, and is told later what has changed`() {
+    @Test func `A program that does not read harms no other, and later learns what has changed`() {
         expectDone(
             """
             import socket

@@ -101,8 +101,10 @@ extension IncomingCalls {
         .init(size: message.size, hasDescriptors: message.hasDescriptors)
     }
 
-    /// Makes room for one more call: by carrying out calls, or, if nobody has a turn, by refusing a
-    /// call of the caller with the most.
+    /// Makes room for one more call.
+    ///
+    /// Calls are carried out until there is room. If no caller has a turn, the caller with the most
+    /// waiting calls gets an error for one of them.
     ///
     /// - Returns: Whether there is room. There is none if the new call is the one to refuse.
     private func makeRoom(

@@ -30,7 +30,7 @@ final class DaemonSocket {
         inherited = socket
     }
 
-    /// Begins to serve whoever connects.
+    /// Begins to accept programs.
     ///
     /// - Parameters:
     ///   - service: The connection whose objects are served.
@@ -104,7 +104,7 @@ final class DaemonSocket {
 
     /// The connections, to be closed when everything is written.
     ///
-    /// Programs are told that what is not answered by now will not be.
+    /// Each program gets the signal `Ending`: the daemon answers no more calls.
     func takeListener() -> PeerListener? {
         defer { listener = nil }
         listener?.assumeIsolated { listener in

@@ -11,7 +11,7 @@ FAULTS = "SIGKILL beside reads by the page of counters and as many writes: none 
 
 KILLS = 20
 ENOUGH = 10
-"""One part of so many reads at least has to need no call, or the page has proved little."""
+"""At least one of this many reads must need no call. With fewer, the page was hardly tested."""
 
 
 def run(ground: Ground) -> list[Outcome]:
