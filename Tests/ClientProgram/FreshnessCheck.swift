@@ -10,8 +10,8 @@ import Synchronization
 /// that time: no value may be less than what the shared word held before the read.
 ///
 /// A read waits for the service for two seconds, and no read after it waits until there is an answer. On
-/// a busy machine, a service that starts may need longer. So a process that has waited in vain waits
-/// here for the service, and reads again.
+/// a busy machine, a service that starts may need longer. So a value may be old if its read has waited
+/// in vain, and until there is an answer.
 ///
 /// The program ends with 1 where one was stale. It prints how many reads it has checked.
 struct FreshnessCheck {
@@ -22,7 +22,8 @@ struct FreshnessCheck {
     private let reads: Int
     private let acknowledged: UnsafePointer<Atomic<Int>>
     private let base: UnsafeMutableRawPointer
-    private let outages = Outages()
+    /// How long a read waits for the service.
+    private static let longestWait = Duration.seconds(2)
     private let (hears, tells): (Int32, Int32)
 
     init(_ words: ArraySlice<String>) {
@@ -40,7 +41,6 @@ struct FreshnessCheck {
             base != MAP_FAILED
         else { stop("No files in \(words[0])") }
         self.base = base
-        outages.follow(defaults)
         acknowledged = UnsafePointer(base.assumingMemoryBound(to: Atomic<Int>.self))
     }
 
@@ -80,39 +80,18 @@ struct FreshnessCheck {
 
     private func check() {
         let least = acknowledged.pointee.load(ordering: .acquiring)
+        let (wasSilent, start) = (isSilent, ContinuousClock.now)
         let value = defaults[.count]
-        guard value >= least || outages.waitForEnd(in: defaults) else {
+        let isInVain = wasSilent || .now - start >= Self.longestWait
+        guard value >= least || isInVain else {
             say("stale: \(value) was read when \(least) was acknowledged")
             exit(1)
         }
     }
-}
 
-/// How often a read has waited in vain.
-private final class Outages: Sendable {
-    private let count = Atomic(0)
-    private let excused = Atomic(0)
-
-    func follow(_ defaults: Defaults) {
-        let states = defaults.states
-        Task.detached { [self] in
-            for await state in states {
-                guard case .unreachable(let reason) = state, reason.contains("seconds") else {
-                    continue
-                }
-                count.add(1, ordering: .sequentiallyConsistent)
-            }
-        }
-    }
-
-    /// Waits until the service is reached again.
-    ///
-    /// - Returns: Whether a read has waited in vain since the last time.
-    func waitForEnd(in defaults: Defaults) -> Bool {
-        // The task gets the state a moment after the read has ended.
-        sleep(1)
-        while case .unreachable = defaults.state { usleep(10_000) }
-        let seen = count.load(ordering: .sequentiallyConsistent)
-        return excused.exchange(seen, ordering: .sequentiallyConsistent) < seen
+    /// Whether an earlier read has waited in vain, and the service has not answered since.
+    private var isSilent: Bool {
+        guard case .unreachable(let reason) = defaults.state else { return false }
+        return reason.contains("has not answered within")
     }
 }

@@ -160,13 +160,6 @@ extension CallSchedule {
         return resting.count < before
     }
 
-    /// Takes all turns back, because no more calls will run.
-    mutating func dropTurns() {
-        while let process = turns.popFirst() { resting.append(process) }
-        for process in resting { (process.turns, process.hasTurn) = (Queue(), false) }
-        resting = []
-    }
-
     /// Records how long a call has used the loop.
     ///
     /// - Parameters:

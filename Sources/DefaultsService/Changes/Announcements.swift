@@ -14,20 +14,15 @@ struct Announcement {
     private(set) var removed: [Key]
     let generation: Generation
     let origin: String
-    /// The archives of the changed keys, if they are small; nil if they are not sent.
-    private var archives: [(key: String, archive: [UInt8])]?
+    /// What was set, of which those who follow the domain get small values.
+    private var set: [ChangeProposal.Assignment] = []
 
     /// For a change that does not name its keys or has very many, the names are left out.
     init(_ change: ChangeSet) {
         self.init(
             change.domain, changed: change.set.map(\.key), removed: change.removed,
             at: change.generation, by: change.origin)
-        let size = change.set.reduce(0) { $0 + $1.archive.count }
-        // What files lock may change with their values.
-        let isSent = size <= ContractLimits.maximumSignalledValues && change.domain.layer.isWritable
-        if isSent, changed.count == change.set.count {
-            archives = change.set.map { ($0.key.name, $0.archive) }
-        }
+        set = change.set
     }
 
     /// For changes whose own signals were not sent.
@@ -72,13 +67,19 @@ struct Announcement {
     /// Receivers then have to call `GetChanges`.
     func withoutNames() -> Announcement {
         var announcement = self
-        (announcement.changed, announcement.removed, announcement.archives) = ([], [], nil)
+        (announcement.changed, announcement.removed, announcement.set) = ([], [], [])
         return announcement
     }
 
     /// The signal for those who follow the domain.
     var signalWithValues: ChangedValuesSignal {
-        ChangedValuesSignal(signal, archives: archives)
+        let size = set.reduce(0) { $0 + $1.archive.count }
+        // What files lock may change with their values.
+        let areSent =
+            size <= ContractLimits.maximumSignalledValues && domain.layer.isWritable
+            && changed.count == set.count
+        let archives = areSent ? set.map { ($0.key.name, $0.archive) } : nil
+        return ChangedValuesSignal(signal, archives: archives)
     }
 
     /// The signal for the bus.

@@ -99,7 +99,8 @@ package actor Daemon {
     /// count there.
     private static func inheritedDescriptors(for options: DaemonOptions) -> [String: Int32] {
         guard options.callers.areOnBus else { return [:] }
-        return ServiceManager.takeDescriptors(named: ["counters", "direct"])
+        let kept: Set<String> = ServiceManager.keepsDescriptors ? ["counters"] : []
+        return ServiceManager.takeDescriptors(named: kept.union(["direct"]))
     }
 
     /// The service manager keeps the page if it can, and if it has started this process as its
