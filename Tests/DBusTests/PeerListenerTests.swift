@@ -86,6 +86,30 @@ import TestSupport
         #expect(await listener.connections.isEmpty)
     }
 
+    @Test
+    func `A peer that is being authenticated when the listener stops gets what is sent at the end`()
+        async throws
+    {
+        let (_, listener) = try await serve()
+        let address = try #require(UnixSocketAddress(path: directory.path + "/socket"))
+        let peer = try UnixSocket.connect(to: address)
+        _ = fcntl(peer.number, F_SETFL, 0)
+        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        try File.write(
+            [0] + "AUTH EXTERNAL \(user)\r\n".utf8, toDescriptor: peer.number, named: "peer")
+        #expect(readText(peer).starts(with: "OK "))
+        await listener.stop()
+        for connection in await listener.connections {
+            try await connection.emit("/", "a.Echo", "Echoed") { try $0.writeUInt32(1) }
+        }
+        async let end: Void = listener.close(within: .seconds(1800))
+        try File.write([UInt8]("BEGIN\r\n".utf8), toDescriptor: peer.number, named: "peer")
+        var text = ""
+        while case let read = readText(peer), !read.isEmpty { text += read }
+        #expect(text.contains("Echoed"))
+        await end
+    }
+
     @Test func `The mode of the socket lets its owner in only`() async throws {
         let kept = try await serve()
         defer { withExtendedLifetime(kept) {} }
@@ -117,5 +141,12 @@ import TestSupport
             """, directory.path + "/socket",
         ])
         #expect(result.output == "refused\n", "\(result)")
+    }
+
+    /// What comes next; nothing at the end.
+    private func readText(_ socket: FileDescriptor) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(socket.number, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 }

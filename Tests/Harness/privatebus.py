@@ -14,6 +14,7 @@ NAME, OBJECT = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
 ERROR = "org.defaultsd.Defaults1.Error."
 BUS, BUS_OBJECT = "org.freedesktop.DBus", "/org/freedesktop/DBus"
 NO_ANSWER = "no answer"
+NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
 
 PATIENCE = 1800
 """Seconds after which nothing is expected to come any more. It ends what hangs, and nothing else: a

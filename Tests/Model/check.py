@@ -17,8 +17,8 @@ from archives import graph
 from model import Between, Model, OneOf, Signal
 from page import Page
 from refusals import Call, Refused
-from privatebus import ERROR
-from service import NO_REPLY, Refusal, Reply, Service
+from privatebus import ERROR, NO_REPLY
+from service import NOT_TAKEN, Refusal, Reply, Service
 from values import Value
 from wire import arguments, plain
 
@@ -61,7 +61,6 @@ class Checker:
         self.page: Page | None = None
         self.announced = 0
         self.copies: dict[str, list[tuple[dict[str, bytes], int]]] = {}
-        self.callers = [caller.get_unique_name() for caller in service.callers]
 
     def take(self, step: Step) -> None:
         """Takes one step.
@@ -217,7 +216,7 @@ class Checker:
             if origin:
                 signals.append(Signal(
                     domain, layer, tuple(sorted(changed)), tuple(sorted(removed)), generation,
-                    self.callers.index(origin) if origin in self.callers else -1))
+                    self.service.names.get(origin, -1)))
             else:
                 self.announced = max(self.announced, generation)
         return signals
@@ -307,11 +306,12 @@ def outcomes(
     """The worlds in which the calls were taken in some order and answered as they were.
 
     Calls of one caller keep their order. One whose reply was lost to a kill may have been taken,
-    and then before the kill, or not.
+    and then before the kill, or not. One that a daemon has left to the next was not.
     """
-    lost = [place for place, answer in enumerate(came)
-            if is_killed and isinstance(answer, Refusal) and answer.name == NO_REPLY]
-    answered = [place for place in range(len(calls)) if place not in lost]
+    ends = [answer.name if isinstance(answer, Refusal) else "" for answer in came]
+    lost = [place for place, end in enumerate(ends) if is_killed and end == NO_REPLY]
+    answered = [
+        place for place, end in enumerate(ends) if place not in lost and end != NOT_TAKEN]
     for count in range(len(lost) + 1):
         for taken in itertools.combinations(lost, count):
             for order in itertools.permutations([*answered, *taken]):

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from gi.repository import Gio, GLib
 
-from privatebus import ERROR, NAME, NO_ANSWER, OBJECT, PrivateBus, activation_file
+from directsocket import DirectConnection
+from privatebus import ERROR, NAME, NO_ANSWER, NO_REPLY, OBJECT, PrivateBus, activation_file
 
-NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
+NOT_TAKEN = "not taken"
+"""The name of the error of a call that a daemon which ended in order has left to the next one."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,16 @@ class Service:
                           "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"},
             services=services).start()
         self.address = self.bus.address
-        self.callers = [self._connect() for _ in range(callers)]
+        # Half of them use the bus, and the others the daemon's socket.
+        self.callers = [None if number % 2 else self._connect() for number in range(callers)]
+        self.direct: dict[int, DirectConnection] = {}
+        """The open connections of the others."""
+        self.daemon = 0
+        """The process whose socket they were made to."""
+        self.names = {
+            caller.get_unique_name(): number
+            for number, caller in enumerate(self.callers) if caller}
+        """The numbers of the callers by the names that signals give them."""
         self.watcher = self._connect()
         self.heard: list[GLib.Variant] = []
         self.signalled: set[int] = set()
@@ -74,7 +85,9 @@ class Service:
         It is not waited for if it is known to have failed.
         """
         owner = self._owner_process()
-        for connection in [*self.callers, self.watcher]:
+        for direct in self.direct.values():
+            direct.close()
+        for connection in [*filter(None, self.callers), self.watcher]:
             connection.close_sync()
         self.bus.stop()
         has_ended = is_patient and (owner is None or self._ends(owner))
@@ -96,14 +109,14 @@ class Service:
 
     def begin(self, caller: int, method: str, arguments: GLib.Variant) -> Pending:
         """Sends a call, and does not wait for its answer."""
-        pending, connection = Pending(), self.callers[caller]
+        pending, connection = Pending(), self._reach(caller)
 
         def finish(_, result):
             try:
                 body, descriptors = connection.call_with_unix_fd_list_finish(result)
                 pending.answer = Reply(body, _stolen(descriptors))
             except GLib.Error as error:
-                pending.answer = _refusal(error)
+                pending.answer = self._refusal(caller, error)
 
         connection.call_with_unix_fd_list(
             NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, self.timeout, None,
@@ -113,12 +126,12 @@ class Service:
     def call(self, caller: int, method: str, arguments: GLib.Variant) -> Reply | Refusal:
         """Sends a call and waits for its answer."""
         try:
-            body, descriptors = self.callers[caller].call_with_unix_fd_list_sync(
+            body, descriptors = self._reach(caller).call_with_unix_fd_list_sync(
                 NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
                 self.timeout, None, None)
             return Reply(body, _stolen(descriptors))
         except GLib.Error as error:
-            return _refusal(error)
+            return self._refusal(caller, error)
 
     def wait_for(self, calls: list[Pending], count: int) -> None:
         """Waits until this many of these calls are answered."""
@@ -166,6 +179,37 @@ class Service:
         """
         self._wait(lambda: self._owner_process() != process and not _runs(process))
         self.signalled.remove(process)
+        # They are told by the main loop, and perhaps later.
+        while not all(direct.is_closed for direct in self.direct.values()):
+            GLib.MainContext.default().iteration(True)
+        self.direct.clear()
+
+    def _reach(self, caller: int) -> Gio.DBusConnection:
+        """A caller's connection; one to the socket ends with its daemon and is made again."""
+        if connection := self.callers[caller]:
+            return connection
+        if direct := self.direct.get(caller):
+            return direct.gio
+        daemon = self.process()
+        if daemon != self.daemon:
+            self.daemon = daemon
+            self.names = {
+                name: number for name, number in self.names.items() if self.callers[number]}
+        direct = DirectConnection(self.directory / "runtime")
+        # The daemon counts those that it accepts.
+        opened = sum(self.callers[number] is None for number in self.names.values())
+        self.names[f":direct.{opened + 1}"] = caller
+        self.direct[caller] = direct
+        return direct.gio
+
+    def _refusal(self, caller: int, error: GLib.Error) -> Refusal:
+        direct = self.direct.get(caller)
+        if direct and error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED):
+            name = NOT_TAKEN if direct.has_ended else NO_REPLY
+        else:
+            name = Gio.dbus_error_get_remote_error(error)
+        Gio.dbus_error_strip_remote_error(error)
+        return Refusal(name or NO_ANSWER, error.message)
 
     def _connect(self) -> Gio.DBusConnection:
         return Gio.DBusConnection.new_for_address_sync(
@@ -206,12 +250,6 @@ class Service:
 def _stolen(descriptors: Gio.UnixFDList | None) -> tuple[int, ...]:
     """The descriptors themselves, which are the caller's to close."""
     return tuple(descriptors.steal_fds()) if descriptors else ()
-
-
-def _refusal(error: GLib.Error) -> Refusal:
-    name = Gio.dbus_error_get_remote_error(error)
-    Gio.dbus_error_strip_remote_error(error)
-    return Refusal(name or NO_ANSWER, error.message)
 
 
 def _runs(process: int) -> bool:

@@ -5,7 +5,8 @@ import pathlib
 import signal
 import subprocess
 
-from desktop import Client, Desktop
+from clients import Client, mixed_clients
+from desktop import Desktop
 from ground import Ground
 from privatebus import BUS, BUS_OBJECT, NAME, PATIENCE, activation_file
 
@@ -46,7 +47,7 @@ class ActivatingDesktop(Desktop):
 class UserManager:
     """The programs as they are installed, under a `systemd --user` of their own.
 
-    It has what campaigns want of a desktop: `connect`, `wait_until`, `forget_session`.
+    It has what campaigns want of a desktop: `connect`, `connect_mixed`, `wait_until`, `forget_session`.
     """
 
     @staticmethod
@@ -82,8 +83,8 @@ class UserManager:
         settings.parent.mkdir(exist_ok=True)
         settings.write_text("[Manager]\nDefaultStartLimitIntervalSec=0\n")
         self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", REPOSITORY / "Tests/Torture/user-manager"], env=self.environment,
-            stdout=subprocess.DEVNULL, stderr=(self.desktop.directory / "manager.log").open("ab"),
+            ["setpriv", "--pdeathsig", "KILL", REPOSITORY / "Tests/Torture/user-manager"],
+            env=self.environment, stdout=subprocess.DEVNULL, stderr=(self.desktop.directory / "manager.log").open("ab"),
             process_group=0)
         try:
             self.wait_until(lambda: self.systemctl("is-active", "dbus.socket") == "active")
@@ -96,6 +97,12 @@ class UserManager:
         client = Client(self.address)
         self.clients.append(client)
         return client
+
+    def connect_mixed(self, count: int) -> list[Client]:
+        """New clients over the bus and the daemon's socket."""
+        clients = mixed_clients(count, self.address, self.runtime)
+        self.clients += clients
+        return clients
 
     def activate(self) -> int:
         """Starts the daemon as a first call does; its process."""

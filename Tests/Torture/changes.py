@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from desktop import Client, Pending
+from clients import Client, Pending
 from gi.repository import GLib
 
 APPLY = "(sa{sv}asa{st}a{sv})"

@@ -11,23 +11,11 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 
-from gi.repository import Gio, GLib
+from gi.repository import GLib
 
+from clients import Client, Refused, mixed_clients, raised
 from ground import Ground, remove_tree
-from messages import packed, plain
-from privatebus import (
-    BUS, BUS_OBJECT, ERROR, NAME, NO_ANSWER, OBJECT, PATIENCE, SESSION_LIMITS, PrivateBus)
-
-MAINTENANCE = "org.defaultsd.Maintenance1"
-
-
-class Refused(Exception):
-    """An error that a call was answered with, or `NO_ANSWER`."""
-
-    def __init__(self, name: str, message: str):
-        super().__init__(f"{name}: {message}")
-        self.name = name
-        self.message = message
+from privatebus import BUS, BUS_OBJECT, NAME, PATIENCE, SESSION_LIMITS, PrivateBus
 
 
 class Ended(Exception):
@@ -77,99 +65,6 @@ class Daemon:
     def log(self) -> str:
         """All that it has said."""
         return self.file.read_text(errors="replace")
-
-
-class Pending:
-    """A call in flight: `answer` is its result, or a Refused, as soon as there is one."""
-
-    def __init__(self):
-        self.answer: tuple | Refused | None = None
-
-
-@contextlib.contextmanager
-def acting_as(user: int | None):
-    """Makes root another user for a moment, as whom a connection is made; None changes nothing."""
-    if user is None:
-        yield
-        return
-    os.seteuid(user)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-class Client:
-    """A connection to the bus, with a unique name of its own."""
-
-    def __init__(self, address: str, user: int | None = None):
-        with acting_as(user):
-            self.connection = Gio.DBusConnection.new_for_address_sync(
-                address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
-                | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
-        self.connection.set_exit_on_close(False)
-        self.name = self.connection.get_unique_name()
-        self.descriptors: list[int] = []
-
-    def call(self, method: str, signature: str = "()", *arguments, timeout: float = PATIENCE,
-             interface: str = NAME, name: str = NAME, path: str = OBJECT) -> tuple:
-        """Calls and waits: the results, archives as bytes.
-
-        Descriptors that came along are left in `descriptors`, and are the caller's to close.
-        Raises Refused.
-        """
-        try:
-            body, list_of = self.connection.call_with_unix_fd_list_sync(
-                name, path, interface, method, packed(signature, arguments), None,
-                Gio.DBusCallFlags.NO_AUTO_START, int(timeout * 1000), None, None)
-        except GLib.Error as error:
-            raise _refused(error) from None
-        self.descriptors = list(list_of.steal_fds()) if list_of else []
-        return plain(body)
-
-    def begin(self, method: str, signature: str = "()", *arguments, timeout: float = PATIENCE,
-              interface: str = NAME, name: str = NAME, path: str = OBJECT,
-              done: Callable[[Pending], None] | None = None) -> Pending:
-        """Sends a call; its answer comes while Desktop.wait_until runs, which hands it to `done`,
-        too, and raises what that raises."""
-        pending = Pending()
-
-        def finish(connection, result):
-            try:
-                pending.answer = plain(connection.call_finish(result))
-            except GLib.Error as error:
-                pending.answer = _refused(error)
-            if done is not None:
-                _guarded(done, pending)
-
-        self.connection.call(
-            name, path, interface, method, packed(signature, arguments), None,
-            Gio.DBusCallFlags.NO_AUTO_START, int(timeout * 1000), None, finish)
-        return pending
-
-    def listen(self, member: str, heard: Callable[..., None], *, interface: str = NAME,
-               sender: str | None = NAME) -> None:
-        """Gives the arguments of every such signal to `heard`, while Desktop.wait_until runs."""
-        self.connection.signal_subscribe(
-            sender, interface, member, None, None, Gio.DBusSignalFlags.NONE,
-            lambda *signal: _guarded(heard, *plain(signal[5])))
-
-    def properties(self) -> dict[str, object]:
-        """The daemon's properties."""
-        return self.call(
-            "GetAll", "(s)", NAME, interface="org.freedesktop.DBus.Properties")[0]
-
-    def statistics(self) -> dict[str, object]:
-        """The figures of the maintenance interface."""
-        return self.call("GetStatistics", interface=MAINTENANCE)[0]
-
-    def flush(self) -> None:
-        """Waits until all that was sent without waiting has left."""
-        self.connection.flush_sync()
-
-    def close(self) -> None:
-        if not self.connection.is_closed():
-            self.connection.close_sync()
 
 
 class Desktop:
@@ -247,6 +142,12 @@ class Desktop:
         client = Client(self.address, self.user)
         self.clients.append(client)
         return client
+
+    def connect_mixed(self, count: int) -> list[Client]:
+        """New clients over the bus and the daemon's socket."""
+        clients = mixed_clients(count, self.address, self.runtime, self.user)
+        self.clients += clients
+        return clients
 
     # The daemon
 
@@ -351,17 +252,6 @@ def _empty(directory: pathlib.Path) -> None:
         remove_tree(entry) if entry.is_dir() else entry.unlink()
 
 
-raised: list[Exception] = []
-"""What callbacks have raised: GLib's main loop would swallow it."""
-
-
-def _guarded(callback: Callable[..., None], *arguments) -> None:
-    try:
-        callback(*arguments)
-    except Exception as error:
-        raised.append(error)
-
-
 def _new_directory(parent: pathlib.Path) -> pathlib.Path:
     for number in itertools.count(1):
         path = parent / f"desktop-{number}"
@@ -371,9 +261,3 @@ def _new_directory(parent: pathlib.Path) -> pathlib.Path:
         except FileExistsError:
             continue
     raise AssertionError
-
-
-def _refused(error: GLib.Error) -> Refused:
-    name = Gio.dbus_error_get_remote_error(error)
-    Gio.dbus_error_strip_remote_error(error)
-    return Refused(name or NO_ANSWER, error.message)

@@ -21,7 +21,7 @@ import random
 from collections.abc import Sequence
 
 from changes import Book, Change, Contents, possibilities, shortened, text_of
-from desktop import Client, Refused
+from clients import Client, Refused
 from page import Page
 from privatebus import ERROR
 

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 
 from changes import Change
-from desktop import Daemon, Desktop, Ended, Pending, Refused
+from clients import Pending, Refused
+from desktop import Daemon, Desktop, Ended
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from privatebus import NO_ANSWER
@@ -27,7 +28,7 @@ class Life:
 
     def connect(self) -> None:
         """Connects to the bus that there is now."""
-        self.clients = [self.desktop.connect() for _ in range(sum(self.counts))]
+        self.clients = self.desktop.connect_mixed(sum(self.counts))
         self.judge_client = self.desktop.connect()
 
     @property

@@ -5,7 +5,8 @@ import select
 
 from gi.repository import Gio, GLib
 
-from desktop import Client, Desktop
+from clients import Client
+from desktop import Desktop
 from privatebus import BUS, BUS_OBJECT, PrivateBus
 
 LOGIND, MANAGER = "org.freedesktop.login1", "org.freedesktop.login1.Manager"

@@ -10,7 +10,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from desktop import Ended, Refused
+from clients import Refused
+from desktop import Ended
 from faults import NOBODY, Faults
 from ground import Ground, Outcome
 from victim import Failed, Victim, check

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from gi.repository import GLib
 
-from desktop import Daemon, Refused
+from clients import Refused
+from desktop import Daemon
 from faults import Faults, UnprivilegedDesktop
 from ground import Ground, remove_tree
 from privatebus import ERROR, NAME

@@ -1,7 +1,7 @@
 """Writers that send one change after the other, until they are stopped or the daemon dies."""
 
 from changes import APPLY, Change
-from desktop import Client, Pending, Refused
+from clients import Client, Pending, Refused
 from gi.repository import GLib
 from ledger import GONE, SHARED, Found, Ledger
 from privatebus import ERROR, NO_ANSWER

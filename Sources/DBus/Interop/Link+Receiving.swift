@@ -31,12 +31,15 @@ extension Link {
 
     /// The events to wait for.
     ///
-    /// None if libdbus has not enabled the watch. No reading while the link is held.
+    /// None if libdbus has not enabled the watch. No reading while the link is held, except to
+    /// authenticate: before that, nothing that is sent reaches the peer.
     private func events(of watch: OpaquePointer) -> Events {
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }
         let flags = dbus_watch_get_flags(watch)
         var events: Events = []
-        if flags & DBUS_WATCH_READABLE.rawValue != 0, !isHeld { events.insert(.readable) }
+        if flags & DBUS_WATCH_READABLE.rawValue != 0, !isHeld || isAuthenticating {
+            events.insert(.readable)
+        }
         if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events.insert(.writable) }
         return events
     }
@@ -54,10 +57,17 @@ extension Link {
                 dbus_connection_close(connection)
             }
             isDispatching = false
+            noteAuthentication()
             _ = releaseIfWritten()
             dispatch()
             if events.contains(.writable) { noteDrained() }
         }
+    }
+
+    private func noteAuthentication() {
+        guard isAuthenticating, isAuthenticated else { return }
+        isAuthenticating = false
+        if isHeld { updateWatches() }
     }
 
     /// Lets libdbus write, and read what has arrived.
@@ -71,7 +81,7 @@ extension Link {
             // FALSE means out of memory: the descriptor stays ready and is handled again. After the
             // call, the watch may be gone or may no longer want to read.
             guard dbus_watch_handle(watch, flags) != 0, events.contains(.readable),
-                watches[watch] != nil, dbus_watch_get_enabled(watch) != 0,
+                !isHeld, watches[watch] != nil, dbus_watch_get_enabled(watch) != 0,
                 hasMoreToRead(dbus_watch_get_unix_fd(watch))
             else { return }
             flags = DBUS_WATCH_READABLE.rawValue

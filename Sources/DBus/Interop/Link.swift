@@ -10,8 +10,9 @@ import SystemCalls
 // 5. When the loop goes to sleep, libdbus has nothing left to dispatch, or the link is held, or a
 //    timer is set for another attempt. So every read or send, which may bring messages, is followed
 //    by a dispatch until the queue is empty.
-// 6. The backlog of data to write is limited to `maximumBacklog` and the reply of one more call. Above the limit the link is held: nothing is read or dispatched until enough has
-//    been written, so messages keep their order.
+// 6. The backlog of data to write is limited to `maximumBacklog` and the reply of one more call.
+//    Above the limit the link is held: nothing is read or dispatched until enough has been written,
+//    so messages keep their order.
 // 7. Only a received call holds the link in this way. Replies and signals are always read: a bus
 //    may accept more from us only after we have read what it has for us.
 // 8. libdbus stops reading when all live messages together have
@@ -35,6 +36,8 @@ final class Link {
     private(set) var isOneOfMany = false
     /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
+    /// Whether a peer that has connected to us has yet to be authenticated.
+    var isAuthenticating = false
     /// Whether the connection is to one peer, without a bus.
     let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
@@ -105,6 +108,7 @@ final class Link {
             owning: connection, isDirect: true,
             maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
         isOneOfMany = true
+        isAuthenticating = true
     }
 
     /// Takes over a connection of libdbus.
@@ -202,7 +206,7 @@ final class Link {
         tell?()
     }
 
-    /// Whether reading and dispatching are stopped.
+    /// Whether dispatching is stopped, and reading when the peer is authenticated.
     var isHeld: Bool { isBacklogged || isPaused }
 
     /// Stops or continues receiving.

@@ -1,9 +1,10 @@
 /* offender: a client that does what nobody should, as much as it can, until SIGTERM.
  *
- * usage: offender KIND LEAST
+ * usage: offender bus|socket KIND LEAST
  *
- * Before it has sent LEAST messages it does not end. Then it prints what came of it, a line each: the messages that it "sent", the "replies", each error
- * by its name, and how often it was "disconnected".
+ * It uses the bus or the daemon's socket. Before it has sent LEAST messages it does not end. Then it
+ * prints what came of it, a line each: the messages that it "sent", the "replies", each error by its
+ * name, and how often it was "disconnected".
  *
  * Messages are made by libdbus, and written to its sockets by this program, so that it may write and
  * not read, or write half of a message, which libdbus never does. */
@@ -45,7 +46,7 @@ struct kind {
     /* How many calls are under way. */
     int window;
     int connections;
-    /* How many connections more listen to all signals and read none. */
+    /* How many connections more listen to all signals, or follow the domain, and read none. */
     int deaf;
     /* Whether replies are not read. */
     bool reads_nothing;
@@ -54,6 +55,7 @@ struct kind {
 };
 
 static const struct kind *kind;
+static bool is_direct;
 static struct { char name[256]; uint64_t count; } results[MOST_NAMES];
 static volatile sig_atomic_t is_over;
 
@@ -155,8 +157,8 @@ static DBusMessage *set_or_synchronize(uint64_t number) {
     return number % 2 ? new_call(OURS, "Synchronize") : set(number / 2);
 }
 
-static DBusMessage *attach(int count) {
-    DBusMessage *message = new_call(OURS, "Attach");
+static DBusMessage *about_domain(const char *method, int count) {
+    DBusMessage *message = new_call(OURS, method);
     const char **names = malloc((size_t)count * sizeof *names);
     for (int number = 0; number < count; number++) names[number] = domain;
     dbus_message_append_args(message, DBUS_TYPE_ARRAY, DBUS_TYPE_STRING, &names, count,
@@ -165,8 +167,10 @@ static DBusMessage *attach(int count) {
     return message;
 }
 
-static DBusMessage *attach_one(uint64_t number) { return (void)number, attach(1); }
-static DBusMessage *attach_many(uint64_t number) { return (void)number, attach(ATTACHED); }
+static DBusMessage *attach_one(uint64_t number) { return (void)number, about_domain("Attach", 1); }
+static DBusMessage *attach_many(uint64_t number) { return (void)number, about_domain("Attach", ATTACHED); }
+
+static DBusMessage *follow(void) { return about_domain("Follow", 1); }
 
 static DBusMessage *get_all(uint64_t number) {
     static const char *const methods[] = {"GetAll", "GetAllValues", "ListKeys"};
@@ -216,11 +220,24 @@ static struct wire message_of(uint64_t number) {
     return *wire;
 }
 
+/* Only after an answer may others than libdbus write to its socket. */
+static DBusConnection *greet_daemon(void) {
+    DBusConnection *daemon = connect_directly();
+    DBusMessage *ping = new_call(NULL, "/", "org.freedesktop.DBus.Peer", "Ping");
+    DBusMessage *reply = dbus_connection_send_with_reply_and_block(daemon, ping, -1, NULL);
+    dbus_message_unref(ping);
+    if (reply) dbus_message_unref(reply);
+    return daemon;
+}
+
 static void open_client(struct client *client) {
-    client->bus = connect_to_bus();
+    client->bus = is_direct ? greet_daemon() : connect_to_bus();
     if (!dbus_connection_get_unix_fd(client->bus, &client->socket)) fail("no socket");
     dbus_connection_set_exit_on_disconnect(client->bus, FALSE);
-    if (client->is_deaf) {
+    if (client->is_deaf && is_direct) {
+        dbus_connection_send(client->bus, follow(), NULL);
+        dbus_connection_flush(client->bus);
+    } else if (client->is_deaf) {
         dbus_bus_add_match(client->bus, "type='signal'", NULL);
         dbus_connection_flush(client->bus);
     }
@@ -324,9 +341,10 @@ static void end_it(int number) { (void)number, is_over = 1; }
 int main(int count, char **arguments) {
     struct rlimit files = {.rlim_cur = 4096, .rlim_max = 4096};
     struct sigaction action = {.sa_handler = end_it};
-    if (count != 3) fail("usage: offender KIND LEAST");
-    for (kind = kinds; kind->name && strcmp(kind->name, arguments[1]);) kind++;
-    if (!kind->name) fail("there is no kind '%s'", arguments[1]);
+    if (count != 4) fail("usage: offender bus|socket KIND LEAST");
+    is_direct = strcmp(arguments[1], "socket") == 0;
+    for (kind = kinds; kind->name && strcmp(kind->name, arguments[2]);) kind++;
+    if (!kind->name) fail("there is no kind '%s'", arguments[2]);
     setrlimit(RLIMIT_NOFILE, &files);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -340,7 +358,7 @@ int main(int count, char **arguments) {
     if (kind->different) message_of(0);
     puts("ready");
     fflush(stdout);
-    run(clients, events, all, strtoull(arguments[2], NULL, 10));
+    run(clients, events, all, strtoull(arguments[3], NULL, 10));
     take_last(clients, senders);
     for (int result = 0; result < MOST_NAMES && results[result].count; result++)
         printf("%s %llu\n", results[result].name, (unsigned long long)results[result].count);

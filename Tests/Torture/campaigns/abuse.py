@@ -17,6 +17,8 @@ NAME = "abuse"
 FAULTS = "clients that read nothing, send 128 MiB, open 1 000 connections, make 100 000 domains..."
 INJECTIONS = ("killed-under-abuse",)
 
+DOORS = ("bus", "socket")
+
 LIMITS_EXCEEDED = "org.freedesktop.DBus.Error.LimitsExceeded"
 INVALID_ARGUMENTS = "org.freedesktop.DBus.Error.InvalidArgs"
 
@@ -45,7 +47,7 @@ BUS_MEMORY = 640 << 10
 
 @dataclass(frozen=True)
 class Offence:
-    """What an offender does, and what comes of it.
+    """What an offender does over the bus or the daemon's socket, and what comes of it.
 
     `refusal` is the error that it must get, others are findings. `peak` is how many MiB the daemon may
     grow to meanwhile, and `least` how many messages are sent at least in the long run. The short run
@@ -95,7 +97,8 @@ def run(ground: Ground) -> list[Outcome]:
         offences = [each for each in OFFENCES if ground.thorough or each.brief]
         if ground.inject:
             offences = offences[:1]
-        return [Trial(ground, programs, offence).outcome for offence in offences]
+        return [Trial(ground, programs, offence, door).outcome
+                for offence in offences for door in DOORS]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
@@ -113,12 +116,15 @@ class Times:
 class Trial:
     """One offence, on a desktop of its own."""
 
-    def __init__(self, ground: Ground, programs: dict[str, pathlib.Path], offence: Offence):
+    def __init__(self, ground: Ground, programs: dict[str, pathlib.Path], offence: Offence,
+                 door: str):
         self.ground = ground
         self.programs = programs
         self.offence = offence
+        self.door = door
         self.seconds = 10 if ground.thorough else 0.3
-        self.outcome = Outcome(offence.title, 1)
+        self.title = f"{offence.title}, on the {door}"
+        self.outcome = Outcome(self.title, 1)
         for attempt in range(ATTEMPTS if ground.thorough else 1):
             self.outcome.trials = attempt + 1
             with Desktop(ground) as desktop:
@@ -131,7 +137,7 @@ class Trial:
                 self.outcome.findings.append(
                     f"in {ATTEMPTS} attempts of {ATTEMPTS} 99 of 100 calls took more than {RATIO} "
                     f"times as long as without it; in the last {self.outcome.note}")
-        ground.say(f"{offence.title}: {self.outcome.note}")
+        ground.say(f"{self.title}: {self.outcome.note}")
 
     def _attempt(self) -> bool:
         """Whether the one who is served was slowed down too much."""
@@ -140,7 +146,7 @@ class Trial:
         before = self._serve()
         descriptors = self._descriptors() + THREADS
         offender = native.started(
-            self.programs["offender"], self.offence.kind,
+            self.programs["offender"], self.door, self.offence.kind,
             # One message is sent however busy the machine is.
             max(1, self.offence.least if self.ground.thorough else 0),
             environment=self.desktop.environment)
@@ -183,20 +189,30 @@ class Trial:
 
     # Verdicts
 
+    @property
+    def _refusal(self) -> str | None:
+        """The error that the offender must get.
+
+        Over the socket, calls of one who reads no replies wait in the socket, and are refused nothing.
+        """
+        is_kept_waiting = self.door == "socket" and self.offence.refusal == LIMITS_EXCEEDED
+        return None if is_kept_waiting else self.offence.refusal
+
     def _find(self, finding: str) -> None:
         self.outcome.findings.append(
             f"{finding.strip()}\nThe daemon said: {self.desktop.daemon.log()[-2000:]}")
 
     def _judge_results(self, results: dict[str, int]) -> None:
         shown = ", ".join(f"{count} {name}" for name, count in results.items())
-        self.ground.say(f"{self.offence.title}: {shown}")
+        self.ground.say(f"{self.title}: {shown}")
+        refusal = self._refusal
         errors = results.keys() - {"sent", "replies"}
-        if strange := errors - {self.offence.refusal}:
-            self._find(f"expected nothing but replies and {self.offence.refusal}, got {strange}")
+        if strange := errors - {refusal}:
+            self._find(f"expected nothing but replies and {refusal}, got {strange}")
         # In a short run one who reads nothing may read it all before the daemon has lost patience.
-        may_be_served = not self.ground.thorough and self.offence.refusal == LIMITS_EXCEEDED
-        if self.offence.refusal and self.offence.refusal not in errors and not may_be_served:
-            self._find(f"expected that the offender gets {self.offence.refusal}, got {shown}")
+        may_be_served = not self.ground.thorough and refusal == LIMITS_EXCEEDED
+        if refusal and refusal not in errors and not may_be_served:
+            self._find(f"expected that the offender gets {refusal}, got {shown}")
         if not results.get("sent"):
             self._find("the offender sent nothing")
 

@@ -13,7 +13,8 @@ import threading
 import time
 from contextlib import closing
 
-from desktop import MAINTENANCE, Client, Desktop, Refused
+from clients import MAINTENANCE, Client, Refused
+from desktop import Desktop
 from ground import Ground, Outcome
 from gi.repository import GLib
 from ledger import GONE, Found

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-from desktop import MAINTENANCE, Desktop, Ended, Refused
+from clients import MAINTENANCE, Refused
+from desktop import Desktop, Ended
 from ground import Ground, Outcome
 from messages import GLib
 from privatebus import ERROR

@@ -17,7 +17,8 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 
-from desktop import Ended, Refused
+from clients import Refused
+from desktop import Ended
 from faults import CHANGING, DELAYED, LAST, SHORT, SYNC, TORN, TRUNCATE, WRITE, Faults
 from ground import Ground, Outcome, remove_tree
 from trials import (

@@ -12,7 +12,8 @@ import threading
 import time
 from contextlib import closing
 
-from desktop import Daemon, Desktop, Refused
+from clients import Refused
+from desktop import Daemon, Desktop
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from writers import Counter, Writer, expect_death
@@ -81,7 +82,7 @@ class Trials:
         self.desktop = Desktop(ground, is_in_memory=True)
         self.ledger = Ledger(self.chance)
         self.desktop.start()
-        self.clients = [self.desktop.connect() for _ in range(WRITERS + 3)]
+        self.clients = [*self.desktop.connect_mixed(WRITERS + 2), self.desktop.connect()]
         self.ledger.attach(self.clients[-1])
         self.acknowledged = 0
         self.turn = 0

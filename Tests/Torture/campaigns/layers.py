@@ -12,7 +12,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from desktop import MAINTENANCE, Daemon, Desktop, Ended, Refused
+from clients import MAINTENANCE, Refused
+from desktop import Daemon, Desktop, Ended
 from gi.repository import GLib
 from ground import Ground, Outcome
 from layerfiles import DOMAINS, GLOBAL, KEYS, InForce, Layer, LayerFiles, State

@@ -4,7 +4,8 @@ import signal
 
 from gi.repository import GLib
 
-from desktop import Client, Desktop, Pending, Refused
+from clients import Client, Pending, Refused
+from desktop import Desktop
 from ground import Ground, Outcome
 from privatebus import BUS, BUS_OBJECT
 

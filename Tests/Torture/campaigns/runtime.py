@@ -9,7 +9,7 @@ import errno
 import shutil
 from pathlib import Path
 
-from desktop import Refused
+from clients import Refused
 from faults import CHANGING, LAST, RENAME, SHORT, TORN, TRUNCATE, UNLINK, WRITE, Faults
 from ground import Ground, Outcome, remove_tree
 from trials import (

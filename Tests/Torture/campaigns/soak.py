@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass
 
 import native
-from desktop import Client, Daemon, Desktop
+from clients import Client
+from desktop import Daemon, Desktop
 from ground import Ground, Outcome
 
 NAME = "soak"

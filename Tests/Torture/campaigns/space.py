@@ -13,7 +13,7 @@ import subprocess
 
 from gi.repository import GLib
 
-from desktop import MAINTENANCE, Refused
+from clients import MAINTENANCE, Refused
 from faults import NOBODY, Faults
 from ground import Ground, Outcome
 from privatebus import NAME as NAME_ON_BUS, OBJECT

@@ -9,7 +9,8 @@ import time
 from gi.repository import GLib
 
 from activation import UserManager
-from desktop import Client, Daemon, Desktop, Refused
+from clients import Client, Refused
+from desktop import Daemon, Desktop
 from ground import Ground, Outcome
 from life import FSYNC, slow_disk, traced
 from logind import Logind, SystemBus

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 
 from changes import Change
-from desktop import Client, Daemon, Desktop, Ended, Pending, Refused
+from clients import Client, Pending, Refused
+from desktop import Daemon, Desktop, Ended
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from stepper import Stepper, choice

@@ -3,7 +3,8 @@
 import contextlib
 import signal
 
-from desktop import Daemon, Desktop, Ended, Refused
+from clients import Refused
+from desktop import Daemon, Desktop, Ended
 from ground import Ground, Outcome
 from ledger import Found
 from life import Fate, Life

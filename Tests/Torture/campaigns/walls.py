@@ -12,7 +12,8 @@ import sys
 from gi.repository import GLib
 
 from activation import UserManager, runs
-from desktop import MAINTENANCE, Client, Desktop, Refused
+from clients import MAINTENANCE, Client, Refused
+from desktop import Desktop
 from ground import Ground, Outcome
 from ledger import Found, Ledger
 from life import Life
