@@ -40,19 +40,21 @@ static inline int clinux_make_epoll(void) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-/* Has it wait for events of a descriptor, whose bits are those of poll(2); for none if there are none. */
-static inline int clinux_set_epoll(int epoll, int descriptor, uint32_t events, int is_new) {
-    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+/* Has it wait for events of a descriptor, whose bits are those of poll(2); for none if there are none.
+ * The tag comes with the events. */
+static inline int clinux_set_epoll(int epoll, int descriptor, uint32_t events, uint64_t tag,
+                                   int is_new) {
+    struct epoll_event event = {.events = events, .data = {.u64 = tag}};
     int operation = events == 0 ? EPOLL_CTL_DEL : is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
 
-/* Which descriptors are ready now, at most 64 of them, and for what. */
-static inline int clinux_read_epoll(int epoll, int *descriptors, uint32_t *events) {
+/* Waits until descriptors are ready: the tags of at most 64 of them, and for what each is ready. */
+static inline int clinux_wait_epoll(int epoll, uint64_t *tags, uint32_t *events, int milliseconds) {
     struct epoll_event found[64];
-    int count = epoll_wait(epoll, found, 64, 0);
+    int count = epoll_wait(epoll, found, 64, milliseconds);
     for (int i = 0; i < count; i++) {
-        descriptors[i] = found[i].data.fd;
+        tags[i] = found[i].data.u64;
         events[i] = found[i].events;
     }
     return count;

@@ -174,8 +174,9 @@ import TestSupport
 extension Connection {
     /// Sends a value in a signal without asking the layout.
     fileprivate func emitUnchecked(_ value: Value) throws {
-        let message = try Message.signal("/", "a.b", "C", to: nil)
+        let message = try Message.unaddressed(.signal)
         try UncheckedWriter.append(value, to: message)
+        try message.address(to: nil, "/", "a.b", "C")
         try link.send(message)
     }
 }

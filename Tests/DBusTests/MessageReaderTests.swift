@@ -8,7 +8,7 @@ import Testing
         _ write: (inout MessageWriter) throws -> Void,
         _ read: (inout MessageReader) throws -> Result
     ) throws -> Result {
-        let message = try Message.signal("/", "a.b", "C", to: nil)
+        let message = try Message.unaddressed(.signal)
         try MessageWriter.write(to: message, write)
         var reader = MessageReader(message)
         return try read(&reader)

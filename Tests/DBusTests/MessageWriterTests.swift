@@ -7,7 +7,7 @@ import Testing
     private static func write(
         _ body: (inout MessageWriter) throws -> Void
     ) throws -> Signature {
-        let message = try Message.signal("/", "a.b", "C", to: nil)
+        let message = try Message.unaddressed(.signal)
         return try MessageWriter.write(to: message, body).signature
     }
 

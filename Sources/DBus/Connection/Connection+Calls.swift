@@ -100,10 +100,11 @@ extension Connection {
         succeed: @escaping (borrowing Message) -> Void, fail: @escaping (any Error) -> Void
     ) {
         do {
-            let message = try Message.call(
-                target.destination, target.path, target.interface, target.member)
+            let message = try Message.unaddressed(.call)
+            try MessageWriter.write(to: message, at: target.path, body)
+            try message.address(
+                to: target.destination, target.path, target.interface, target.member)
             if !target.mayStart { message.startNobody() }
-            try MessageWriter.write(to: message, body)
             let serial = try link.send(message)
             let timer = timeout.map { timeout in
                 loop.schedule(after: timeout) {

@@ -32,8 +32,9 @@ extension Connection {
         to destination: BusName? = nil,
         write body: @Sendable (inout MessageWriter) throws -> Void = { _ in }
     ) throws {
-        let message = try Message.signal(path, interface, member, to: destination)
-        let written = try MessageWriter.write(to: message, body)
+        let message = try Message.unaddressed(.signal)
+        let written = try MessageWriter.write(to: message, at: path, body)
+        try message.address(to: destination, path, interface, member)
         objects.checkSignal(member, of: interface, at: path, written.signature)
         try link.send(message)
         noteSent(written.weight, to: nil)

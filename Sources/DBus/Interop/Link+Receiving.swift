@@ -8,7 +8,7 @@ extension Link {
     func add(_ watch: OpaquePointer?) -> dbus_bool_t {
         guard let watch else { return 0 }
         watches[watch] = loop.watch(
-            dbus_watch_get_unix_fd(watch), for: events(of: watch), isOneOfMany: isOneOfMany
+            dbus_watch_get_unix_fd(watch), for: events(of: watch)
         ) { [unowned self] events in
             handle(watch, events)
         }
@@ -74,7 +74,7 @@ extension Link {
     ///
     /// libdbus reads 2 KiB at a time. It is called until there is nothing left, or `readsAtOnce`
     /// times. So a call behind many others, or a large one, does not have to wait for other calls
-    /// between two reads.
+    /// between two reads. A peer has nobody behind it, and its first call is carried out at once.
     private func handleAll(_ watch: OpaquePointer, _ events: Events) {
         var flags = Self.flags(for: events)
         for _ in 0..<Self.readsAtOnce {
@@ -82,13 +82,17 @@ extension Link {
             // call, the watch may be gone or may no longer want to read.
             guard dbus_watch_handle(watch, flags) != 0, events.contains(.readable),
                 !isHeld, watches[watch] != nil, dbus_watch_get_enabled(watch) != 0,
-                hasMoreToRead(dbus_watch_get_unix_fd(watch))
+                !hasCallOfPeer, hasMoreToRead(dbus_watch_get_unix_fd(watch))
             else { return }
             flags = DBUS_WATCH_READABLE.rawValue
         }
     }
 
     private static let readsAtOnce = 32
+
+    private var hasCallOfPeer: Bool {
+        isDirect && dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
+    }
 
     private func hasMoreToRead(_ descriptor: Int32) -> Bool {
         var bytes: Int32 = 0

@@ -32,8 +32,6 @@ final class Link {
     var isBacklogged = false
     /// The bytes that may wait to be written before no more calls are accepted (6).
     let maximumBacklog: Int
-    /// Whether the process has very many such connections.
-    private(set) var isOneOfMany = false
     /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
     /// Whether a peer that has connected to us has yet to be authenticated.
@@ -107,7 +105,6 @@ final class Link {
         self.init(
             owning: connection, isDirect: true,
             maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
-        isOneOfMany = true
         isAuthenticating = true
     }
 
@@ -160,7 +157,7 @@ final class Link {
         dbus_connection_set_dispatch_status_function(
             connection, { _, status, context in Link.from(context).dispatchStatusChanged(status) },
             context, nil)
-        identity = socket.flatMap { FileIdentity(ofDescriptor: $0) }
+        identity = socket.flatMap { loop.identity(of: $0) }
         isStarted = true
         // Messages may have arrived with the answer.
         dispatchStatusChanged(dbus_connection_get_dispatch_status(connection))

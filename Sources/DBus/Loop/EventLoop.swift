@@ -6,15 +6,15 @@ import Synchronization
 //
 // 1. One thread runs everything: jobs of tasks, timers and descriptor handlers. It is the thread
 //    inside `run()`, and before that the one that made the loop.
-// 2. With nothing due the thread sleeps in poll(2) without a timeout. Nothing wakes it but a
-//    descriptor, a timer that somebody set, or work handed over by another thread.
+// 2. With nothing due the thread sleeps in poll(2) or epoll_wait(2) without a timeout. Nothing wakes
+//    it but a descriptor, a timer that somebody set, or work handed over by another thread.
 // 3. Work that is handed over is never lost, and wakes the thread at most once for each sleep: the
 //    decision to sleep and the hand-over are made under one lock.
 // 4. If the application closes descriptors that it does not own, ours among them, the loop goes on: it
 //    makes another wake-up, and tells the handlers of those that are lost.
 // 5. A handler that is cancelled is not called any more, even if its event has arrived already.
 
-/// A thread's loop over poll(2) that descriptors, timers and actors share.
+/// A thread's loop that descriptors, timers and actors share.
 ///
 /// An actor that names the loop as its executor is called by handlers without a hop, through
 /// `assumeIsolated`, and everything on the loop is one thread's work in one order.
@@ -49,17 +49,24 @@ package final class EventLoop: @unchecked Sendable {
     private let wakeUp: WakeUp
     private var wakeUpWatch: Watch?
     var timers = TimerQueue()
-    var watches = WatchTable()
+    let watches: any WatchTable
+    /// Whether nobody else closes descriptors in this process.
+    let isInOwnProcess: Bool
 
     /// Makes a loop; the calling thread counts as its thread until ``run()`` is called.
     ///
+    /// - Parameter isInOwnProcess: Whether all code of the process closes descriptors of its own
+    ///   only. Then the loop does not check whether its descriptors are still the same (4), and many
+    ///   of them cost no more than few.
     /// - Throws: ``DBusError`` if the process has no descriptor to spare.
-    package convenience init() throws(DBusError) {
-        try self.init(ownedBy: UInt(pthread_self()))
+    package convenience init(isInOwnProcess: Bool = false) throws(DBusError) {
+        try self.init(ownedBy: UInt(pthread_self()), isInOwnProcess: isInOwnProcess)
     }
 
-    init(ownedBy thread: UInt) throws(DBusError) {
+    init(ownedBy thread: UInt, isInOwnProcess: Bool = false) throws(DBusError) {
         owner = Atomic(thread)
+        self.isInOwnProcess = isInOwnProcess
+        watches = isInOwnProcess ? try EpollTable() : PollTable()
         wakeUp = try WakeUp()
         watchWakeUp()
     }
@@ -67,7 +74,12 @@ package final class EventLoop: @unchecked Sendable {
     private func watchWakeUp() {
         // The wake-up carries no news of its own: the inbox is looked at in every round.
         let wakeUp = wakeUp
-        wakeUpWatch = watches.add(wakeUp.descriptor, .readable) { _ in wakeUp.clear() }
+        let descriptor = wakeUp.descriptor
+        let watch = Watch(
+            descriptor, .readable, identity: identity(of: descriptor), loop: nil
+        ) { _ in wakeUp.clear() }
+        watches.add(watch)
+        wakeUpWatch = watch
     }
 
     /// Whether the calling code runs on the loop's thread.
@@ -132,7 +144,7 @@ package final class EventLoop: @unchecked Sendable {
     ///
     /// - Returns: How long to sleep at most, in milliseconds: without a wake-up others must be looked for.
     private func repairDescriptors() -> Int32 {
-        if wakeUp.isIntact { return .max }
+        if isInOwnProcess || wakeUp.isIntact { return .max }
         // It belongs to nobody: the number may be another file's by now.
         if let wakeUpWatch { watches.remove(wakeUpWatch) }
         wakeUpWatch = nil
@@ -154,12 +166,7 @@ package final class EventLoop: @unchecked Sendable {
         }
         let next = timers.millisecondsToNext
         let limited = longest == .max ? next : min(next < 0 ? longest : next, longest)
-        let ready = watches.poll(timeout: maySleep ? limited : 0)
-        inbox.withLock { $0.isSleeping = false }
-        for (watch, events) in ready {
-            // Invariant 5: a handler before this one may have cancelled it.
-            watch.handler?(events)
-        }
+        watches.wait(maySleep ? limited : 0) { inbox.withLock { $0.isSleeping = false } }
     }
 }
 

@@ -38,13 +38,39 @@ struct Message: ~Copyable, @unchecked Sendable {
 
 /// Messages to be sent.
 extension Message {
+    /// A call or a signal without an address, which ``address(to:_:_:_:)`` gives it when it is written.
+    ///
+    /// The time that libdbus takes for each value grows with what the header already has.
+    static func unaddressed(_ kind: OutgoingKind) throws(DBusError) -> Message {
+        try Message(adopting: dbus_message_new(kind.rawValue))
+    }
+
+    enum OutgoingKind: Int32 {
+        // As DBUS_MESSAGE_TYPE_METHOD_CALL and DBUS_MESSAGE_TYPE_SIGNAL.
+        case call = 1
+        case signal = 4
+    }
+
+    func address(
+        to destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
+        _ member: MemberName
+    ) throws(DBusError) {
+        try checkMemory(dbus_message_set_path(pointer, path.string))
+        if let destination {
+            try checkMemory(dbus_message_set_destination(pointer, destination.string))
+        }
+        try checkMemory(dbus_message_set_interface(pointer, interface.string))
+        try checkMemory(dbus_message_set_member(pointer, member.string))
+    }
+
+    /// A call that nothing is written to, or little.
     static func call(
         _ destination: BusName?, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName
     ) throws(DBusError) -> Message {
-        try Message(
-            adopting: dbus_message_new_method_call(
-                destination?.string, path.string, interface.string, member.string))
+        let message = try unaddressed(.call)
+        try message.address(to: destination, path, interface, member)
+        return message
     }
 
     /// Tells the bus not to start a program for a destination that nobody owns.
@@ -55,18 +81,6 @@ extension Message {
     /// Tells the callee that nobody waits for its reply.
     func expectNoReply() {
         dbus_message_set_no_reply(pointer, 1)
-    }
-
-    static func signal(
-        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
-        to destination: BusName?
-    ) throws(DBusError) -> Message {
-        let message = try Message(
-            adopting: dbus_message_new_signal(path.string, interface.string, member.string))
-        if let destination {
-            try checkMemory(dbus_message_set_destination(message.pointer, destination.string))
-        }
-        return message
     }
 
     static func reply(to call: borrowing Message) throws(DBusError) -> Message {

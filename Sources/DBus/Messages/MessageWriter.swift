@@ -25,9 +25,9 @@ package struct MessageWriter: ~Copyable {
     private var iterator = DBusMessageIter()
     private var layout: MessageLayout
 
-    private init(_ message: borrowing Message) {
+    private init(_ message: borrowing Message, path: ObjectPath?) {
         dbus_message_iter_init_append(message.pointer, &iterator)
-        layout = MessageLayout(path: message.path)
+        layout = MessageLayout(path: path)
     }
 
     /// How many bytes have been written so far, without the header.
@@ -35,12 +35,14 @@ package struct MessageWriter: ~Copyable {
 
     /// Lets a closure write to an empty message.
     ///
+    /// - Parameter path: The object path that the message will have.
     /// - Throws: The closure's error, or ``DBusError`` if the message cannot be sent.
     @discardableResult
     static func write(
-        to message: borrowing Message, _ body: (inout MessageWriter) throws -> Void
+        to message: borrowing Message, at path: ObjectPath? = nil,
+        _ body: (inout MessageWriter) throws -> Void
     ) throws -> Written {
-        var writer = MessageWriter(message)
+        var writer = MessageWriter(message, path: path)
         try body(&writer)
         return Written(signature: try writer.layout.finish(), weight: writer.layout.weight)
     }

@@ -63,7 +63,7 @@ package actor Daemon {
             let location = try DatabaseLocation.fromEnvironment(
                 directory: options.databaseDirectory)
             let signals = try ProcessSignals()
-            let loop = try EventLoop()
+            let loop = try EventLoop(isInOwnProcess: true)
             let connection = try Connection(to: options.callers, on: loop)
             let daemon = Daemon(
                 connection, options, pageKeeper, DaemonSocket(inheriting: socket), logger: logger)
