@@ -55,6 +55,15 @@ extension Connection {
         try emit(Contract.objectPath, Contract.interface, EndingSignal.declaration.name)
     }
 
+    /// Asks the bus whether a program may listen to ``ChangedSignal``.
+    ///
+    /// - Parameter completion: As ``Connection/askForListeners(to:of:at:completion:)`` has it.
+    package func askForListeners(completion: @escaping @Sendable (Bool?) -> Void) {
+        askForListeners(
+            to: ChangedSignal.declaration.name, of: Contract.interface, at: Contract.objectPath,
+            completion: completion)
+    }
+
     /// Sends a change with its values.
     package func emit(_ signal: ChangedValuesSignal) throws {
         try emit(

@@ -41,6 +41,9 @@ package actor DefaultsObject {
     /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
+    /// The signals that wait in a burst.
+    var audience: Audience
+    var audienceTimer: EventLoop.Timer?
     /// The programs that are connected without a bus, and the domains that each follows.
     var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.
@@ -71,6 +74,7 @@ package actor DefaultsObject {
         self.connection = connection
         // A direct peer has no bus, so it gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
+        audience = Audience(canAsk: connection.uniqueName != nil)
         self.database = database
         self.writer = writer
         self.layers = layers

@@ -20,6 +20,7 @@ extension DefaultsObject {
     /// - Throws: ``StorageError`` if the disk refuses. The crash journal keeps the changes.
     package func stop() async throws {
         await endUpkeep()
+        broadcast(audience.end())
         if case .success = await durability() { await tidyAtEnd() }
         await patiently { connection in
             // If the bus is gone, or there is none, there is no name to release.
@@ -34,8 +35,9 @@ extension DefaultsObject {
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [flushTimer, memoryTimer, layers.timer] { timer?.cancel() }
-        (flushTimer, memoryTimer, layers.timer, layers.watch) = (nil, nil, nil, nil)
+        for timer in [flushTimer, memoryTimer, audienceTimer, layers.timer] { timer?.cancel() }
+        (flushTimer, memoryTimer, audienceTimer) = (nil, nil, nil)
+        (layers.timer, layers.watch) = (nil, nil)
         await writer.close()
         database.close()
         await patiently { await $0.flush() }

@@ -159,4 +159,97 @@ import Testing
         ).requireOutput()
         #expect(output == "in order\n")
     }
+
+    /// Python that has `set_many(count)`, which changes `a.b` so often over the daemon's socket with
+    /// many calls under way, and `turn()`, which lets one event come.
+    private static let burst = """
+        import os
+        plain = Gio.DBusConnection.new_for_address_sync(
+            os.environ["DBUS_SESSION_BUS_ADDRESS"],
+            flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
+        # The daemon listens when it has answered.
+        plain.call_sync(name, path, "org.freedesktop.DBus.Peer", "Ping", None, None, 0, -1, None)
+        direct = Gio.DBusConnection.new_for_address_sync(
+            "unix:path=" + os.environ["XDG_RUNTIME_DIR"] + "/defaultsd/direct",
+            flags.AUTHENTICATION_CLIENT, None, None)
+        done = []
+        def set_many(count):
+            def set_next(*_):
+                if len(done) + 64 <= count: set_one(len(done) + 64)
+            def set_one(number):
+                direct.call(None, path, name, "SetValue", GLib.Variant("(ssv)",
+                    ("a.b", "key", GLib.Variant("i", number))), None, 0, -1, None,
+                    lambda *_: (done.append(1), set_next()))
+            for number in range(1, 65): set_one(number)
+        def turn(): GLib.MainContext.default().iteration(True)
+        def ask_bus(method, signature, *arguments, interface="org.freedesktop.DBus"):
+            return plain.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", interface, method,
+                GLib.Variant(signature, arguments), None, 0, -1, None).unpack()
+        """
+
+    @Test func `In a burst that nobody listens to, the bus gets few signals`() throws {
+        expectDone(
+            """
+            owner = ask_bus("GetNameOwner", "(s)", name)[0]
+            def received():
+                return ask_bus("GetConnectionStats", "(s)", owner,
+                               interface="org.freedesktop.DBus.Debug.Stats")[0]["IncomingMessages"]
+            before = received()
+            set_many(20_000)
+            while len(done) < 20_000: turn()
+            assert received() - before < 10_000, received() - before
+            """)
+    }
+
+    @Test func `A program that begins to listen in a burst has all signals from then on`() throws {
+        expectDone(
+            """
+            class Listener:
+                def __init__(self):
+                    self.bus = Gio.DBusConnection.new_for_address_sync(
+                        os.environ["DBUS_SESSION_BUS_ADDRESS"],
+                        flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
+                    self.heard = []
+                    self.bus.signal_subscribe(None, name, "Changed", path, None,
+                        Gio.DBusSignalFlags.NO_MATCH_RULE,
+                        lambda *signal: self.heard.append(signal[5].unpack()[4]))
+                    self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
+                        "org.freedesktop.DBus", "AddMatch",
+                        GLib.Variant("(s)", (f"interface='{name}',arg0='a.b'",)), None, 0, -1, None)
+                    # The number of a change that was made when the rule was there.
+                    self.first = self.bus.call_sync(name, path, "org.freedesktop.DBus.Properties",
+                        "Get", GLib.Variant("(ss)", (name, "Generation")), None, 0, -1,
+                        None).unpack()[0] + 1
+                def leave(self):
+                    self.bus.close_sync()
+            count = 30_000
+            set_many(count)
+            listeners = []
+            # Each is alone at first, and the next comes when the service knows of nobody any more.
+            for step in range(1, 10):
+                while len(done) < step * 3000: turn()
+                listener = Listener()
+                last = listener.first + 500
+                while not listener.heard or listener.heard[-1] < last: turn()
+                heard = [number for number in listener.heard if number >= listener.first]
+                assert heard[:501] == list(range(listener.first, last + 1)), (step, heard[:3], listener.first)
+                listener.leave()
+            while len(done) < count: turn()
+            """)
+    }
+
+    private func expectDone(_ program: String) {
+        let result = desktop.run([
+            "/usr/bin/python3", "-c",
+            """
+            from gi.repository import Gio, GLib
+            name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"
+            flags = Gio.DBusConnectionFlags
+            \(Self.burst)
+            \(program)
+            print("done")
+            """,
+        ])
+        #expect(result.output == "done\n", "\(result)")
+    }
 }

@@ -71,6 +71,13 @@ struct Announcement {
         return announcement
     }
 
+    /// The same for a bus, where nobody gets values.
+    func withoutValues() -> Announcement {
+        var announcement = self
+        announcement.set = []
+        return announcement
+    }
+
     /// The signal for those who follow the domain.
     var signalWithValues: ChangedValuesSignal {
         let size = set.reduce(0) { $0 + $1.archive.count }
@@ -167,12 +174,20 @@ extension DefaultsObject {
         announce(repaired.map { Announcement($0, at: generation) })
     }
 
-    /// Sends signals.
-    ///
-    /// The callers already have their replies, so a failure is only logged.
+    /// Sends signals to those who follow the domains, and to the bus.
     func announce(_ announcements: [Announcement]) {
         for announcement in announcements {
             tellFollowers(announcement)
+            broadcast(audience.add(announcement, at: .now))
+        }
+        askForAudience()
+    }
+
+    /// Sends signals to the bus.
+    ///
+    /// The callers already have their replies, so a failure is only logged.
+    func broadcast(_ announcements: [Announcement]) {
+        for announcement in announcements {
             do {
                 try connection.assumeIsolated { connection in
                     // The bus queues signals for programs that do not read them, so these signals
@@ -186,5 +201,29 @@ extension DefaultsObject {
                     "Cannot announce change \(announcement.generation) on the bus: \(error)")
             }
         }
+    }
+
+    /// Asks the bus whether anybody listens, if that is to be known.
+    private func askForAudience() {
+        guard audienceTimer == nil, let delay = audience.delayOfQuestion(at: .now) else { return }
+        audienceTimer = connection.loop.schedule(after: delay) {
+            self.assumeIsolated { $0.questionBus() }
+        }
+    }
+
+    private func questionBus() {
+        audienceTimer = nil
+        guard audience.delayOfQuestion(at: .now) != nil else { return }
+        audience.askBegan(at: .now)
+        connection.assumeIsolated { connection in
+            connection.askForListeners { isHeard in
+                self.assumeIsolated { $0.audienceAnswered(isHeard) }
+            }
+        }
+    }
+
+    private func audienceAnswered(_ isHeard: Bool?) {
+        broadcast(audience.asked(isHeard, at: .now))
+        askForAudience()
     }
 }

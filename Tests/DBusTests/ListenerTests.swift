@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// Who listens to a signal, by the match rules of a real bus.
+@Suite struct ListenerTests {
+    private static let signal = BroadcastSignal(
+        sender: ":1.7", path: "/a/b", interface: "a.b.C", member: "Changed")
+
+    @Test(arguments: [
+        "", "type='signal'", "interface='a.b.C'", "type='signal',interface='a.b.C',arg0='x'",
+        "path_namespace='/'", "path_namespace='/a'", "path_namespace='/a/b'", "sender=':1.7'",
+        "sender='any.Name',member='Changed'", "path='/a/b',eavesdrop='true'",
+        "arg0='it's ,interface='",
+    ])
+    func `A rule that may be for the signal is found`(rule: String) {
+        #expect(Self.signal.mayMatch(rule: rule))
+    }
+
+    @Test(arguments: [
+        "type='method_call'", "type='signal',interface='a.b.D'", "member='Change'",
+        "path='/a'", "path_namespace='/a/b/c'", "path_namespace='/a/bc'", "sender=':1.70'",
+        "type='signal',sender='org.freedesktop.DBus',member='Changed'",
+        "arg0='x',interface='a.b'",
+    ])
+    func `A rule for something else is not`(rule: String) {
+        #expect(!Self.signal.mayMatch(rule: rule))
+    }
+
+    @Test func `A real bus tells of a program that listens, as soon as it does and no longer`()
+        async throws
+    {
+        let session = try PrivateSession()
+        let sender = try await session.connect()
+        let listener = try await session.connect()
+        #expect(await sender.isHeard() == false)
+        for (rule, isHeard) in [
+            ("type='signal',interface='a.b.C',arg0='some,thing'", true),
+            ("interface='a.b.D'", false), ("path_namespace='/a',member='Changed'", true),
+        ] {
+            try await listener.call(
+                .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", [.string(rule)])
+            #expect(await sender.isHeard() == isHeard, "\(rule)")
+            try await listener.call(
+                .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RemoveMatch",
+                [.string(rule)])
+            #expect(await sender.isHeard() == false)
+        }
+    }
+
+    @Test func `A bus that does not show its rules is not understood as one without`() async throws
+    {
+        let bus = try await FakeBus()
+        #expect(await bus.service.isHeard() == nil)
+    }
+}
+
+extension Connection {
+    fileprivate func isHeard() async -> Bool? {
+        await withCheckedContinuation { continuation in
+            askForListeners(to: "Changed", of: "a.b.C", at: "/a/b") {
+                continuation.resume(returning: $0)
+            }
+        }
+    }
+}
