@@ -10,7 +10,7 @@
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/socket.h>   /* sending a descriptor, below */
-#include <sys/signalfd.h> /* signals as a descriptor, so that the poll loop reads them */
+#include <sys/signalfd.h> /* signals as a descriptor, so that the event loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */
 #include <sys/syscall.h>  /* dup3, memfd_create and pidfd_open, below */
 #include <sys/sysmacros.h> /* the parts of a device's number */
