@@ -40,7 +40,7 @@ static inline int clinux_make_epoll(void) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-/* Has it wait for events of a descriptor, whose bits are those of poll(2); for none if there are none.
+/* Sets the events of a descriptor to wait for, whose bits are those of poll(2); 0 removes the descriptor.
  * The tag comes with the events. */
 static inline int clinux_set_epoll(int epoll, int descriptor, uint32_t events, uint64_t tag,
                                    int is_new) {

@@ -55,11 +55,11 @@ extension Connection {
         try emit(Contract.objectPath, Contract.interface, EndingSignal.declaration.name)
     }
 
-    /// Asks the bus whether a program may listen to ``ChangedSignal``.
+    /// Queries the bus for programs that may listen to ``ChangedSignal``.
     ///
-    /// - Parameter completion: As ``Connection/askForListeners(to:of:at:completion:)`` has it.
-    package func askForListeners(completion: @escaping @Sendable (Bool?) -> Void) {
-        askForListeners(
+    /// - Parameter completion: As of ``Connection/queryListeners(to:of:at:completion:)``.
+    package func queryListeners(completion: @escaping @Sendable (Bool?) -> Void) {
+        queryListeners(
             to: ChangedSignal.declaration.name, of: Contract.interface, at: Contract.objectPath,
             completion: completion)
     }

@@ -43,7 +43,8 @@ package actor DefaultsObject {
     var announcements = Announcements()
     /// The signals that wait in a burst.
     var audience: Audience
-    var audienceTimer: EventLoop.Timer?
+    /// Fires when the match rules of the bus are to be queried.
+    var queryTimer: EventLoop.Timer?
     /// The programs that are connected without a bus, and the domains that each follows.
     var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.
@@ -74,7 +75,7 @@ package actor DefaultsObject {
         self.connection = connection
         // A direct peer has no bus, so it gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
-        audience = Audience(canAsk: connection.uniqueName != nil)
+        audience = Audience(canQuery: connection.uniqueName != nil)
         self.database = database
         self.writer = writer
         self.layers = layers

@@ -35,8 +35,8 @@ extension DefaultsObject {
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [flushTimer, memoryTimer, audienceTimer, layers.timer] { timer?.cancel() }
-        (flushTimer, memoryTimer, audienceTimer) = (nil, nil, nil)
+        for timer in [flushTimer, memoryTimer, queryTimer, layers.timer] { timer?.cancel() }
+        (flushTimer, memoryTimer, queryTimer) = (nil, nil, nil)
         (layers.timer, layers.watch) = (nil, nil)
         await writer.close()
         database.close()
@@ -48,6 +48,7 @@ extension DefaultsObject {
     /// Ends at once, because the database can no longer be used.
     func abandon(because error: StorageError) {
         disk.end(with: .failure(error))
+        broadcast(audience.end())
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
         database.leavePage()
         abandon(error)

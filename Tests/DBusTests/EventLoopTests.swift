@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import DBus
@@ -70,8 +71,13 @@ import Testing
         #expect(rounds == 100)
     }
 
-    @Test func `A watch reports when its descriptor is ready, until it is cancelled (4)`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `A watch reports when its descriptor is ready, until it is cancelled (4)`(
+        isInOwnProcess: Bool
+    )
+        throws
+    {
+        let loop = try EventLoop(isInOwnProcess: isInOwnProcess)
         let pipe = Pipe()
         let reading = pipe.fileHandleForReading.fileDescriptor
         var seen: [Events] = []
@@ -93,8 +99,13 @@ import Testing
         #expect(seen == [.readable, .hangUp])
     }
 
-    @Test func `A watch for nothing is left alone, even if the descriptor has failed`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `A watch for nothing is left alone, even if the descriptor has failed`(
+        isInOwnProcess: Bool
+    )
+        throws
+    {
+        let loop = try EventLoop(isInOwnProcess: isInOwnProcess)
         let pipe = Pipe()
         try pipe.fileHandleForWriting.close()
         let watch = loop.watch(pipe.fileHandleForReading.fileDescriptor, for: []) { _ in
@@ -202,5 +213,69 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
             let loop = try EventLoop.startThread(named: "actor")
             assumeIsolation(of: Counter(on: loop))
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `Two watches of one descriptor get their own events`(isInOwnProcess: Bool) throws {
+        let loop = try EventLoop(isInOwnProcess: isInOwnProcess)
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        var seen: [String] = []
+        var writing: EventLoop.Watch?
+        let reading = loop.watch(ends[0], for: .readable) { events in
+            seen.append("read \(events.rawValue)")
+            var byte: UInt8 = 0
+            if read(ends[0], &byte, 1) == 1 { loop.stop() }
+        }
+        writing = loop.watch(ends[0], for: .writable) { events in
+            seen.append("write \(events.rawValue)")
+            writing?.events = []
+            _ = write(ends[1], "x", 1)
+        }
+        loop.run()
+        #expect(seen == ["write \(POLLOUT)", "read \(POLLIN)"])
+        reading.cancel()
+        writing?.cancel()
+        ends.forEach { close($0) }
+    }
+
+    @Test func `An event of a closed file is not taken for one of the next file with its number`()
+        throws
+    {
+        let loop = try EventLoop(isInOwnProcess: true)
+        let (first, second) = (Pipe(), Pipe())
+        var watches: [EventLoop.Watch] = []
+        let numbers = [first, second].map(\.fileHandleForReading.fileDescriptor)
+        var calls = 0
+        // Both are ready. Whichever comes first closes the other one, whose number another file gets.
+        for (number, other) in [(numbers[0], numbers[1]), (numbers[1], numbers[0])] {
+            watches.append(
+                loop.watch(number, for: .readable) { _ in
+                    calls += 1
+                    for watch in watches { watch.cancel() }
+                    var ends: [Int32] = [-1, -1]
+                    #expect(pipe(&ends) == 0 && dup2(ends[0], other) == other)
+                    watches = [
+                        loop.watch(other, for: .readable) { _ in Issue.record("Nothing has come.") }
+                    ]
+                    loop.schedule(after: .milliseconds(1)) { loop.stop() }
+                })
+        }
+        for pipe in [first, second] { try pipe.fileHandleForWriting.write(contentsOf: Data([1])) }
+        loop.run()
+        #expect(calls == 1)
+        watches.forEach { $0.cancel() }
+    }
+
+    @Test func `A descriptor that the system cannot wait for gets an error, once`() throws {
+        let loop = try EventLoop(isInOwnProcess: true)
+        let directory = open("/", O_RDONLY)
+        var seen: [Events] = []
+        let watch = loop.watch(directory, for: .readable) { seen.append($0) }
+        loop.schedule(after: .milliseconds(1)) { loop.stop() }
+        loop.run()
+        #expect(seen == [.error])
+        watch.cancel()
+        close(directory)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         "", "type='signal'", "interface='a.b.C'", "type='signal',interface='a.b.C',arg0='x'",
         "path_namespace='/'", "path_namespace='/a'", "path_namespace='/a/b'", "sender=':1.7'",
         "sender='any.Name',member='Changed'", "path='/a/b',eavesdrop='true'",
-        "arg0='it's ,interface='",
+        "arg0='it'\\''s',interface='x'",
     ])
     func `A rule that may be for the signal is found`(rule: String) {
         #expect(Self.signal.mayMatch(rule: rule))
@@ -22,7 +22,7 @@ import Testing
         "type='method_call'", "type='signal',interface='a.b.D'", "member='Change'",
         "path='/a'", "path_namespace='/a/b/c'", "path_namespace='/a/bc'", "sender=':1.70'",
         "type='signal',sender='org.freedesktop.DBus',member='Changed'",
-        "arg0='x',interface='a.b'",
+        "interface='a.b',arg0='x'",
     ])
     func `A rule for something else is not`(rule: String) {
         #expect(!Self.signal.mayMatch(rule: rule))
@@ -49,6 +49,18 @@ import Testing
         }
     }
 
+    @Test func `A bus with very many rules is not asked for them`() async throws {
+        let session = try PrivateSession()
+        let sender = try await session.connect()
+        let other = try await session.connect()
+        for number in 0...2000 {
+            try await other.call(
+                .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch",
+                [.string("interface='a.b.D\(number)'")])
+        }
+        #expect(await sender.isHeard() == true)
+    }
+
     @Test func `A bus that does not show its rules is not understood as one without`() async throws
     {
         let bus = try await FakeBus()
@@ -59,7 +71,7 @@ import Testing
 extension Connection {
     fileprivate func isHeard() async -> Bool? {
         await withCheckedContinuation { continuation in
-            askForListeners(to: "Changed", of: "a.b.C", at: "/a/b") {
+            queryListeners(to: "Changed", of: "a.b.C", at: "/a/b") {
                 continuation.resume(returning: $0)
             }
         }

@@ -13,7 +13,7 @@ import TestSupport
     let directory: TemporaryDirectory
 
     init() throws {
-        loop = try EventLoop.startThread(named: "service")
+        loop = try EventLoop.startThread(named: "service", isInOwnProcess: true)
         otherLoop = try EventLoop.startThread(named: "clients")
         directory = try TemporaryDirectory()
     }

@@ -18,7 +18,7 @@ import Testing
     ///
     /// - Returns: The audience, and which signals were to be sent at once.
     private func burst() throws -> (Audience, [Int]) {
-        var audience = Audience(canAsk: true)
+        var audience = Audience(canQuery: true)
         var sent: [Int] = []
         for number in 0...Audience.burst.count {
             sent += numbers(audience.add(try announcement(number), at: start))
@@ -29,8 +29,8 @@ import Testing
     /// An audience that has asked in a burst and was told that nobody listens.
     private func deaf() throws -> Audience {
         var (audience, _) = try burst()
-        audience.askBegan(at: start)
-        #expect(audience.asked(false, at: start).isEmpty)
+        audience.beginQuery(at: start)
+        #expect(audience.finishQuery(false, at: start).isEmpty)
         return audience
     }
 
@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test func `Few signals are sent at once, and nobody is asked`() throws {
-        var audience = Audience(canAsk: true)
+        var audience = Audience(canQuery: true)
         var now = start
         for number in 0..<1000 {
             #expect(numbers(audience.add(try announcement(number), at: now)) == [number])
-            #expect(audience.delayOfQuestion(at: now) == nil)
+            #expect(audience.delayOfQuery(at: now) == nil)
             now += Audience.burst.time / (Audience.burst.count / 2)
         }
     }
@@ -53,9 +53,9 @@ import Testing
     {
         var (audience, sent) = try burst()
         #expect(sent == Array(0...Audience.burst.count))
-        #expect(audience.delayOfQuestion(at: start) == .zero)
-        audience.askBegan(at: start)
-        #expect(audience.delayOfQuestion(at: start) == nil)
+        #expect(audience.delayOfQuery(at: start) == .zero)
+        audience.beginQuery(at: start)
+        #expect(audience.delayOfQuery(at: start) == nil)
         #expect(numbers(audience.add(try announcement(100), at: start)) == [100])
     }
 
@@ -64,10 +64,10 @@ import Testing
     {
         var audience = try deaf()
         #expect(audience.add(try announcement(100), at: start).isEmpty)
-        #expect(audience.delayOfQuestion(at: start) == Audience.shortestPause)
-        audience.askBegan(at: start)
+        #expect(audience.delayOfQuery(at: start) == Audience.shortestPause)
+        audience.beginQuery(at: start)
         #expect(audience.add(try announcement(101), at: start).isEmpty)
-        #expect(audience.asked(false, at: start).isEmpty)
+        #expect(audience.finishQuery(false, at: start).isEmpty)
         #expect(numbers(audience.end()) == [101])
     }
 
@@ -77,13 +77,13 @@ import Testing
     {
         var audience = try deaf()
         for number in 100...102 { _ = audience.add(try announcement(number), at: start) }
-        audience.askBegan(at: start)
+        audience.beginQuery(at: start)
         _ = audience.add(try announcement(103), at: start)
-        #expect(numbers(audience.asked(true, at: start)) == [100, 101, 102, 103])
+        #expect(numbers(audience.finishQuery(true, at: start)) == [100, 101, 102, 103])
         let later = start + Audience.burst.time / 2
         #expect(numbers(audience.add(try announcement(104), at: later)) == [104])
-        #expect(audience.delayOfQuestion(at: later) == nil)
-        #expect(audience.delayOfQuestion(at: start + Audience.trust) == .zero)
+        #expect(audience.delayOfQuery(at: later) == nil)
+        #expect(audience.delayOfQuery(at: start + Audience.trust) == .zero)
     }
 
     @Test func `After a burst signals wait only behind others, and at the end none does`() throws {
@@ -91,8 +91,8 @@ import Testing
         _ = audience.add(try announcement(100), at: start)
         let later = start + .seconds(1)
         #expect(audience.add(try announcement(101), at: later).isEmpty)
-        audience.askBegan(at: later)
-        #expect(audience.asked(false, at: later).isEmpty)
+        audience.beginQuery(at: later)
+        #expect(audience.finishQuery(false, at: later).isEmpty)
         #expect(numbers(audience.add(try announcement(102), at: later)) == [102])
         #expect(audience.end().isEmpty)
         for number in 0..<1000 {
@@ -104,14 +104,14 @@ import Testing
         throws
     {
         var audience = try deaf()
-        audience.askBegan(at: start)
+        audience.beginQuery(at: start)
         var sent: [Int] = []
-        for number in 0...Audience.mostWaiting {
+        for number in 0...Audience.mostWaiting.count {
             sent += numbers(audience.add(try announcement(number), at: start))
         }
-        #expect(sent.count == Audience.mostWaiting + 1)
+        #expect(sent.count == Audience.mostWaiting.count + 1)
         _ = audience.add(try announcement(5000), at: start)
-        #expect(audience.asked(false, at: start).isEmpty)
+        #expect(audience.finishQuery(false, at: start).isEmpty)
         #expect(numbers(audience.end()) == [5000])
     }
 
@@ -119,30 +119,63 @@ import Testing
         throws
     {
         var (audience, _) = try burst()
-        audience.askBegan(at: start)
-        #expect(audience.asked(nil, at: start).isEmpty)
+        audience.beginQuery(at: start)
+        #expect(audience.finishQuery(nil, at: start).isEmpty)
         #expect(numbers(audience.add(try announcement(100), at: start)) == [100])
-        #expect(audience.delayOfQuestion(at: start + .seconds(60)) == nil)
-        var alone = Audience(canAsk: false)
+        #expect(audience.delayOfQuery(at: start + .seconds(60)) == nil)
+        var alone = Audience(canQuery: false)
         for number in 0..<1000 {
             #expect(numbers(alone.add(try announcement(number), at: start)) == [number])
-            #expect(alone.delayOfQuestion(at: start) == nil)
+            #expect(alone.delayOfQuery(at: start) == nil)
         }
     }
 
-    @Test func `A bus that takes long is asked less often, and few signals wait for it`() throws {
+    @Test func `Signals that come regularly after a burst are none`() throws {
+        var audience = try deaf()
+        var now = start
+        for number in 0..<100 {
+            now += Audience.burst.time * 3 / 2
+            #expect(
+                numbers(audience.add(try announcement(number), at: now))
+                    == (number == 0 ? [] : [number]))
+            if number == 0 {
+                audience.beginQuery(at: now)
+                #expect(audience.finishQuery(false, at: now).isEmpty)
+            }
+            #expect(audience.delayOfQuery(at: now) == nil)
+        }
+    }
+
+    @Test func `After a query that took long, signals are sent as if somebody listened`() throws {
         var audience = try deaf()
         _ = audience.add(try announcement(100), at: start)
-        audience.askBegan(at: start)
-        _ = audience.asked(false, at: start + .milliseconds(5))
+        audience.beginQuery(at: start)
+        #expect(audience.finishQuery(false, at: start + .milliseconds(5)).isEmpty)
         _ = audience.add(try announcement(101), at: start)
-        #expect(audience.delayOfQuestion(at: start) == .milliseconds(100))
-        audience.askBegan(at: start)
-        _ = audience.asked(false, at: start + .seconds(3))
-        var sent: [Int] = []
-        for number in 0...Audience.mostWaiting {
-            sent += numbers(audience.add(try announcement(number), at: start))
+        #expect(audience.delayOfQuery(at: start) == .milliseconds(100))
+        audience.beginQuery(at: start)
+        let later = start + .milliseconds(11)
+        #expect(numbers(audience.finishQuery(false, at: later)) == [101])
+        #expect(numbers(audience.add(try announcement(102), at: later)) == [102])
+        #expect(audience.delayOfQuery(at: later) == nil)
+    }
+
+    @Test func `Above a megabyte of names, signals wait without them, and not too many wait`()
+        throws
+    {
+        var audience = try deaf()
+        let names = try (0..<100).map { try Key(String(repeating: "k", count: 500) + "\($0)") }
+        let change = ChangeSet(
+            generation: try #require(Generation(rawValue: 1)),
+            proposal: ChangeProposal(
+                domain: try Domain(ofApplication: "a.b"), removed: names, origin: ""))
+        var sent: [Announcement] = []
+        for _ in 0...Audience.mostWaiting.count {
+            sent += audience.add(Announcement(change), at: start)
         }
-        #expect(sent == Array(0...Audience.mostWaiting))
+        #expect(sent.count == Audience.mostWaiting.count + 1)
+        let bytes = sent.reduce(0) { $0 + $1.nameBytes }
+        #expect(bytes <= Audience.mostWaiting.names && bytes > Audience.mostWaiting.names - 60_000)
+        #expect(audience.end().isEmpty)
     }
 }

@@ -141,8 +141,13 @@ import Testing
         }
     }
 
-    @Test func `A forked process gets an error, reads defaults, and never waits`() throws {
+    @Test(arguments: ["bus", "direct"])
+    func `A forked process gets an error, reads defaults, and never waits`(way: String) throws {
         try desktop.setNumber(5, forKey: "Count", in: Self.app)
+        if way == "bus" {
+            try FileManager.default.removeItem(
+                atPath: desktop.directory.path + "/runtime/defaultsd/direct")
+        }
         let result = desktop.run(HangGuard.command + [ClientProcess.program, "fork", Self.app])
         #expect(
             result.output == """

@@ -141,7 +141,8 @@ class Service:
     def settle(self) -> list[GLib.Variant]:
         """The Changed signals that have come since it was asked last.
 
-        The service answers this connection's Ping after it has sent them.
+        The service answers this connection's Ping after it has sent them, also in a burst, because this
+        connection listens to them.
         """
         self._ask(NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping")
         while GLib.MainContext.default().iteration(False):
@@ -179,10 +180,13 @@ class Service:
         """
         self._wait(lambda: self._owner_process() != process and not _runs(process))
         self.signalled.remove(process)
-        # They are told by the main loop, and perhaps later.
-        while not all(direct.is_closed for direct in self.direct.values()):
-            GLib.MainContext.default().iteration(True)
+        self._wait(self._direct_are_closed)
         self.direct.clear()
+
+    def _direct_are_closed(self) -> bool:
+        """Whether all connections to the socket are closed, which the main loop notes."""
+        GLib.MainContext.default().iteration(False)
+        return all(direct.is_closed for direct in self.direct.values())
 
     def _reach(self, caller: int) -> Gio.DBusConnection:
         """A caller's connection; one to the socket ends with its daemon and is made again."""
@@ -205,6 +209,9 @@ class Service:
     def _refusal(self, caller: int, error: GLib.Error) -> Refusal:
         direct = self.direct.get(caller)
         if direct and error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED):
+            # What came before that may still be in the main loop.
+            while GLib.MainContext.default().iteration(False):
+                pass
             name = NOT_TAKEN if direct.has_ended else NO_REPLY
         else:
             name = Gio.dbus_error_get_remote_error(error)

@@ -226,11 +226,6 @@ class DirectClient(Client):
             errand.done(answer)
         self._go_on()
 
-    def flush(self) -> None:
-        if self.direct and not self.direct.is_closed:
-            self.direct.gio.flush_sync()
-        super().flush()
-
     def close(self) -> None:
         if self.direct:
             self.direct.close()

@@ -11,8 +11,8 @@ import SystemCalls
 //    timer is set for another attempt. So every read or send, which may bring messages, is followed
 //    by a dispatch until the queue is empty.
 // 6. The backlog of data to write is limited to `maximumBacklog` and the reply of one more call.
-//    Above the limit the link is held: nothing is read or dispatched until enough has been written,
-//    so messages keep their order.
+//    Above the limit the link is held: nothing is dispatched until enough has been written, so
+//    messages keep their order, and nothing is read except to authenticate.
 // 7. Only a received call holds the link in this way. Replies and signals are always read: a bus
 //    may accept more from us only after we have read what it has for us.
 // 8. libdbus stops reading when all live messages together have
@@ -203,7 +203,9 @@ final class Link {
         tell?()
     }
 
-    /// Whether dispatching is stopped, and reading when the peer is authenticated.
+    /// Whether dispatching is stopped.
+    ///
+    /// When the peer is authenticated, reading is stopped, too.
     var isHeld: Bool { isBacklogged || isPaused }
 
     /// Stops or continues receiving.

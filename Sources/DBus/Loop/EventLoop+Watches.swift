@@ -9,8 +9,7 @@ extension EventLoop {
         let descriptor: Int32
         /// What the number stood for when it was given.
         private let identity: FileIdentity?
-        /// Until the end of the wait: the loop keeps a watch until it polls again, and a loop that has
-        /// ended never does.
+        /// Until the end of the wait.
         private var loop: EventLoop?
         fileprivate(set) var handler: ((Events) -> Void)?
 

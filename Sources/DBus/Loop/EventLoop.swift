@@ -11,7 +11,8 @@ import Synchronization
 // 3. Work that is handed over is never lost, and wakes the thread at most once for each sleep: the
 //    decision to sleep and the hand-over are made under one lock.
 // 4. If the application closes descriptors that it does not own, ours among them, the loop goes on: it
-//    makes another wake-up, and tells the handlers of those that are lost.
+//    makes another wake-up, and tells the handlers of those that are lost. In a process of our own
+//    nobody does.
 // 5. A handler that is cancelled is not called any more, even if its event has arrived already.
 
 /// A thread's loop that descriptors, timers and actors share.
@@ -68,18 +69,19 @@ package final class EventLoop: @unchecked Sendable {
         self.isInOwnProcess = isInOwnProcess
         watches = isInOwnProcess ? try EpollTable() : PollTable()
         wakeUp = try WakeUp()
-        watchWakeUp()
+        guard watchWakeUp() else { throw .systemCall("Watching a pipe", error: errno) }
     }
 
-    private func watchWakeUp() {
+    @discardableResult
+    private func watchWakeUp() -> Bool {
         // The wake-up carries no news of its own: the inbox is looked at in every round.
         let wakeUp = wakeUp
         let descriptor = wakeUp.descriptor
         let watch = Watch(
             descriptor, .readable, identity: identity(of: descriptor), loop: nil
         ) { _ in wakeUp.clear() }
-        watches.add(watch)
         wakeUpWatch = watch
+        return watches.add(watch)
     }
 
     /// Whether the calling code runs on the loop's thread.
@@ -223,11 +225,15 @@ extension EventLoop {
     /// let connection = try await Connection.open(.session, on: loop)
     /// ```
     ///
-    /// - Parameter name: The thread's name in tools such as `top`; the first 15 bytes of it.
+    /// - Parameters:
+    ///   - name: The thread's name in tools such as `top`; the first 15 bytes of it.
+    ///   - isInOwnProcess: As of ``init(isInOwnProcess:)``.
     /// - Throws: ``DBusError`` if the process has no descriptor or thread to spare.
-    package static func startThread(named name: String) throws(DBusError) -> EventLoop {
+    package static func startThread(
+        named name: String, isInOwnProcess: Bool = false
+    ) throws(DBusError) -> EventLoop {
         // No thread is number 0, so that nobody is current before the new one runs.
-        let loop = try EventLoop(ownedBy: 0)
+        let loop = try EventLoop(ownedBy: 0, isInOwnProcess: isInOwnProcess)
         let start = ThreadStart(
             loop: loop, name: String(decoding: name.utf8.prefix(15), as: UTF8.self))
         // The new thread takes this reference over; if it does not come to be, it is ours again.

@@ -5,7 +5,9 @@ import Glibc
 ///
 /// All of it is used on the loop's thread.
 protocol WatchTable: AnyObject {
-    func add(_ watch: EventLoop.Watch)
+    /// - Returns: Whether the system has taken it. If not, its handler gets an error.
+    @discardableResult
+    func add(_ watch: EventLoop.Watch) -> Bool
     func remove(_ watch: EventLoop.Watch)
     /// Notes that a watch waits for something else.
     func noteEvents(of watch: EventLoop.Watch)
@@ -33,9 +35,10 @@ final class PollTable: WatchTable {
     private var list: [pollfd] = []
     private var isOutdated = false
 
-    func add(_ watch: EventLoop.Watch) {
+    func add(_ watch: EventLoop.Watch) -> Bool {
         watches.append(watch)
         isOutdated = true
+        return true
     }
 
     func remove(_ watch: EventLoop.Watch) {
@@ -82,6 +85,8 @@ final class EpollTable: WatchTable {
     private let descriptor: Int32
     /// By the number of the descriptor.
     private var entries: [Entry] = []
+    /// The descriptors that the system does not wait for, as it has no memory or room.
+    private var refused: Set<Int> = []
     private var tags = [UInt64](repeating: 0, count: mostAtOnce)
     private var found = [UInt32](repeating: 0, count: mostAtOnce)
     /// As many as `clinux_wait_epoll` returns.
@@ -96,13 +101,14 @@ final class EpollTable: WatchTable {
         close(descriptor)
     }
 
-    func add(_ watch: EventLoop.Watch) {
+    func add(_ watch: EventLoop.Watch) -> Bool {
         let number = Int(watch.descriptor)
         if number >= entries.count {
             entries += Array(repeating: Entry(), count: number + 1 - entries.count)
         }
         entries[number].watches.append(watch)
         noteEvents(of: watch)
+        return !refused.contains(number)
     }
 
     func remove(_ watch: EventLoop.Watch) {
@@ -117,18 +123,25 @@ final class EpollTable: WatchTable {
         let wanted = entries[number].watches.reduce(into: Events()) { $0.formUnion($1.events) }
         let before = entries[number].events
         guard wanted != before else { return }
-        clinux_set_epoll(
+        let result = clinux_set_epoll(
             descriptor, watch.descriptor, UInt32(UInt16(bitPattern: wanted.rawValue)),
             UInt64(entries[number].use) << 32 | UInt64(number), before.isEmpty ? 1 : 0)
-        entries[number].events = wanted
+        if result == 0 || wanted.isEmpty {
+            entries[number].events = wanted
+            refused.remove(number)
+        } else {
+            refused.insert(number)
+        }
     }
 
     /// None: nobody else closes descriptors here.
     var lost: [EventLoop.Watch] { [] }
 
     func wait(_ milliseconds: Int32, then hasSlept: () -> Void) {
-        let count = clinux_wait_epoll(descriptor, &tags, &found, milliseconds)
+        let count = clinux_wait_epoll(
+            descriptor, &tags, &found, refused.isEmpty ? milliseconds : 0)
         hasSlept()
+        if !refused.isEmpty { reportRefused() }
         for index in 0..<max(0, Int(count)) {
             let come = Events(rawValue: Int16(truncatingIfNeeded: found[index]))
             let entry = entries[Int(UInt32(truncatingIfNeeded: tags[index]))]
@@ -139,5 +152,11 @@ final class EpollTable: WatchTable {
                 if !own.isEmpty, !watch.events.isEmpty { watch.handler?(own) }
             }
         }
+    }
+
+    private func reportRefused() {
+        let numbers = refused
+        refused = []
+        for watch in numbers.flatMap({ entries[$0].watches }) { watch.handler?(.error) }
     }
 }

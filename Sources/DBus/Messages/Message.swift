@@ -42,7 +42,9 @@ extension Message {
     ///
     /// The time that libdbus takes for each value grows with what the header already has.
     static func unaddressed(_ kind: OutgoingKind) throws(DBusError) -> Message {
-        try Message(adopting: dbus_message_new(kind.rawValue))
+        let message = try Message(adopting: dbus_message_new(kind.rawValue))
+        if kind == .signal { message.expectNoReply() }
+        return message
     }
 
     enum OutgoingKind: Int32 {

@@ -81,9 +81,10 @@ package actor PeerListener {
         }
     }
 
-    /// Accepts nobody any more, and reads nothing more from the connected peers.
+    /// Accepts nobody any more, and carries out no more calls of the connected peers.
     ///
-    /// The calls that were read are carried out and answered.
+    /// The calls that were passed on are answered. A peer that is being authenticated is still
+    /// authenticated, so that it gets what is sent at the end.
     package func stop() {
         server.close()
         for peer in peers.values { peer.setPaused(true) }

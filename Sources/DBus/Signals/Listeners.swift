@@ -1,12 +1,18 @@
 /// Who listens to signals.
 extension Connection {
-    /// Asks the bus whether a program may have a match rule for a signal of this connection.
+    /// A bus that has more match rules is not asked for them: its reply could be of any size.
+    private static let mostRules = 2000
+    private static let statistics: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
+    private static let busPath: ObjectPath = "/org/freedesktop/DBus"
+
+    /// Queries the bus for programs that have a match rule for a signal of this connection.
     ///
-    /// The answer is true if in doubt. Programs that monitor the whole bus have no match rules.
+    /// Programs that monitor the whole bus have no match rules.
     ///
-    /// - Parameter completion: Called once, on the loop's thread. The answer is nil if the bus does
-    ///   not show its match rules, as with dbus-broker, or has not answered after 5 s.
-    package func askForListeners(
+    /// - Parameter completion: Called once, on the loop's thread: whether there may be such a program,
+    ///   true if in doubt; nil if the bus does not show its match rules, as dbus-broker, or has not
+    ///   answered after 5 s.
+    package func queryListeners(
         to member: MemberName, of interface: InterfaceName, at path: ObjectPath,
         completion: @escaping @Sendable (Bool?) -> Void
     ) {
@@ -14,18 +20,39 @@ extension Connection {
             sender: uniqueName?.string, path: path.string, interface: interface.string,
             member: member.string)
         call(
-            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules",
-            timeout: .seconds(5), replying: "a{sas}", write: { _ in },
+            .bus, Self.busPath, Self.statistics, "GetStats", timeout: .seconds(5),
+            replying: "a{sv}", write: { _ in },
             read: { reader in
-                var isHeard = false
-                _ = try reader.readDictionary { entry in
-                    let rules = (
-                        try entry.readString(), try entry.readArray { try $0.readString() }
-                    )
-                    isHeard = isHeard || rules.1.contains(where: signal.mayMatch)
-                    return rules
+                var count: UInt32?
+                try reader.readEntries { key, type, value in
+                    if key == "MatchRules", type == "u" { count = try value.readUInt32() }
                 }
-                return isHeard
+                return count
+            },
+            completion: { result in
+                guard let count = try? result.get() else { return completion(nil) }
+                guard count <= Self.mostRules else { return completion(true) }
+                self.assumeIsolated { $0.readRules(for: signal, completion: completion) }
+            })
+    }
+
+    private func readRules(
+        for signal: BroadcastSignal, completion: @escaping @Sendable (Bool?) -> Void
+    ) {
+        call(
+            .bus, Self.busPath, Self.statistics, "GetAllMatchRules", timeout: .seconds(5),
+            replying: "a{sas}", write: { _ in },
+            read: { reader in
+                var isMatched = false
+                _ = try reader.readDictionary { entry in
+                    _ = try entry.readString()
+                    _ = try entry.readArray { rules in
+                        let rule = try rules.readString()
+                        isMatched = isMatched || signal.mayMatch(rule: rule)
+                    }
+                    return ((), ())
+                }
+                return isMatched
             }, completion: { completion(try? $0.get()) })
     }
 }
@@ -38,15 +65,15 @@ struct BroadcastSignal {
     let interface: String
     let member: String
 
-    /// Whether a rule may be for this signal, whatever its arguments are.
+    /// Whether a rule may match the signal, whatever the arguments of the signal are.
     ///
-    /// - Parameter rule: As the bus writes it, such as `type='signal',member='Changed'`. A value may
-    ///   contain anything, even quotes.
+    /// - Parameter rule: As the bus writes it, such as `type='signal',member='Changed',arg0='x'`. It
+    ///   writes the arguments last. Only these may contain quotes.
     func mayMatch(rule: String) -> Bool {
-        // A value with quotes shifts what follows, which then is no known key.
         let parts = rule.split(separator: "'", omittingEmptySubsequences: false)
         for index in stride(from: 0, to: parts.count - 1, by: 2) {
             let key = parts[index].drop { $0 == "," }
+            if key.hasPrefix("arg") { return true }
             if excludes(key, String(parts[index + 1])) { return false }
         }
         return true
@@ -55,7 +82,7 @@ struct BroadcastSignal {
     private func excludes(_ key: Substring, _ value: String) -> Bool {
         switch key {
         case "type=": value != "signal"
-        // Another name may be ours, too.
+        // Another well-known name may be ours, too.
         case "sender=": value == "org.freedesktop.DBus" || value.hasPrefix(":") && value != sender
         case "path=": value != path
         case "path_namespace=": value != "/" && value != path && !path.hasPrefix(value + "/")

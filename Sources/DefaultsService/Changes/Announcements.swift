@@ -14,7 +14,7 @@ struct Announcement {
     private(set) var removed: [Key]
     let generation: Generation
     let origin: String
-    /// What was set, of which those who follow the domain get small values.
+    /// What was set, for those who follow the domain; empty if it is too large to be sent.
     private var set: [ChangeProposal.Assignment] = []
 
     /// For a change that does not name its keys or has very many, the names are left out.
@@ -22,7 +22,8 @@ struct Announcement {
         self.init(
             change.domain, changed: change.set.map(\.key), removed: change.removed,
             at: change.generation, by: change.origin)
-        set = change.set
+        let size = change.set.reduce(0) { $0 + $1.archive.count }
+        set = size <= ContractLimits.maximumSignalledValues ? change.set : []
     }
 
     /// For changes whose own signals were not sent.
@@ -71,6 +72,9 @@ struct Announcement {
         return announcement
     }
 
+    /// How many bytes the names of its keys have.
+    var nameBytes: Int { (changed + removed).reduce(0) { $0 + $1.length } }
+
     /// The same for a bus, where nobody gets values.
     func withoutValues() -> Announcement {
         var announcement = self
@@ -80,11 +84,8 @@ struct Announcement {
 
     /// The signal for those who follow the domain.
     var signalWithValues: ChangedValuesSignal {
-        let size = set.reduce(0) { $0 + $1.archive.count }
         // What files lock may change with their values.
-        let areSent =
-            size <= ContractLimits.maximumSignalledValues && domain.layer.isWritable
-            && changed.count == set.count
+        let areSent = domain.layer.isWritable && changed.count == set.count
         let archives = areSent ? set.map { ($0.key.name, $0.archive) } : nil
         return ChangedValuesSignal(signal, archives: archives)
     }
@@ -164,8 +165,8 @@ extension DefaultsObject {
     ///
     /// The previous process may have ended between a reply and its signal.
     func announceRecovered() {
-        announce(
-            recovered.map { Announcement($0) }.sorted { $0.generation < $1.generation })
+        // Calls are still held, so the bus is not queried.
+        broadcast(recovered.map { Announcement($0) }.sorted { $0.generation < $1.generation })
         recovered = []
     }
 
@@ -180,7 +181,7 @@ extension DefaultsObject {
             tellFollowers(announcement)
             broadcast(audience.add(announcement, at: .now))
         }
-        askForAudience()
+        queryListeners()
     }
 
     /// Sends signals to the bus.
@@ -197,33 +198,36 @@ extension DefaultsObject {
                     try connection.emit(announcement.signal)
                 }
             } catch {
-                logger.warning(
-                    "Cannot announce change \(announcement.generation) on the bus: \(error)")
+                return logger.warning(
+                    """
+                    Cannot announce change \(announcement.generation) and later ones on the bus: \
+                    \(error)
+                    """)
             }
         }
     }
 
-    /// Asks the bus whether anybody listens, if that is to be known.
-    private func askForAudience() {
-        guard audienceTimer == nil, let delay = audience.delayOfQuestion(at: .now) else { return }
-        audienceTimer = connection.loop.schedule(after: delay) {
-            self.assumeIsolated { $0.questionBus() }
+    /// Queries the match rules of the bus, if a query is due.
+    private func queryListeners() {
+        guard queryTimer == nil, let delay = audience.delayOfQuery(at: .now) else { return }
+        queryTimer = connection.loop.schedule(after: delay) {
+            self.assumeIsolated { $0.beginQuery() }
         }
     }
 
-    private func questionBus() {
-        audienceTimer = nil
-        guard audience.delayOfQuestion(at: .now) != nil else { return }
-        audience.askBegan(at: .now)
+    private func beginQuery() {
+        queryTimer = nil
+        guard audience.delayOfQuery(at: .now) != nil else { return }
+        audience.beginQuery(at: .now)
         connection.assumeIsolated { connection in
-            connection.askForListeners { isHeard in
-                self.assumeIsolated { $0.audienceAnswered(isHeard) }
+            connection.queryListeners { hasListeners in
+                self.assumeIsolated { $0.finishQuery(hasListeners) }
             }
         }
     }
 
-    private func audienceAnswered(_ isHeard: Bool?) {
-        broadcast(audience.asked(isHeard, at: .now))
-        askForAudience()
+    private func finishQuery(_ hasListeners: Bool?) {
+        broadcast(audience.finishQuery(hasListeners, at: .now))
+        queryListeners()
     }
 }

@@ -1,49 +1,52 @@
-/// Decides in a burst of changes which signals are sent, for the bus may have nobody who listens.
+/// Decides in a burst of changes which signals are sent, because the bus may have no listener.
 ///
 /// A signal costs as much as the change that it reports. The bus has a list of all match rules, but
-/// does not tell when a program adds one. So the bus is asked for the list when a burst begins. If
-/// it has no rule for the signals, those that follow wait until the bus has been asked again. If it
-/// still has none, nobody needs them.
+/// does not report when a program adds one. So the list is queried when a burst begins. If it has no
+/// rule for the signals, those that follow wait until the next query. If there is still no rule,
+/// nobody needs them.
 ///
 /// Invariants:
-/// 1. A signal is dropped only if the bus was asked after the change and had no rule for the signal.
+/// 1. A signal is dropped only if a query that was made after the change found no rule for it.
 /// 2. All other signals are sent, in their order.
 /// 3. No signal waits outside of a burst, while a program listens, or if the bus has no such list.
 struct Audience {
-    /// So many signals in so short a time are a burst.
+    /// A burst is so many signals within so short a time.
     static let burst = (count: 32, time: Duration.milliseconds(100))
-    /// How long signals wait before the bus is asked, unless its last answer took long.
+    /// How long signals wait before the next query: 20 times as long as the last one took, and at
+    /// least this long.
     static let shortestPause = Duration.milliseconds(20)
-    static let longestPause = Duration.milliseconds(200)
-    /// How long the answer that a program listens is taken for true.
+    /// If a query takes longer, the bus or this process has more important things to do, and signals
+    /// are sent as if a program listened.
+    static let longestQuery = Duration.milliseconds(10)
+    /// How long signals are sent after a query has found a rule.
     static let trust = Duration.seconds(1)
-    /// The most signals that wait.
-    static let mostWaiting = 4096
+    /// The most signals that wait, and the most bytes that the names of their keys may have together.
+    static let mostWaiting = (count: 4096, names: 1 << 20)
 
     private var waiting: [Announcement] = []
-    /// What the bus was asked: about how many of those that wait, and when.
-    private var question: (count: Int, began: ContinuousClock.Instant)?
+    /// The bytes of the names of those that wait.
+    private var waitingNames = 0
+    /// How many of those that wait the query is about, and when it began.
+    private var query: (count: Int, began: ContinuousClock.Instant)?
     /// How many signals there were since a time not long ago.
     private var window: (count: Int, began: ContinuousClock.Instant)?
     private var isBurst = false
-    /// Whether nobody listened when the bus was last asked in this burst.
-    private var isDeaf = false
-    private var isHeardUntil: ContinuousClock.Instant?
+    /// Whether the last query of this burst has found no rule.
+    private var hasNoListener = false
+    private var listenersUntil: ContinuousClock.Instant?
     private var pause = shortestPause
     private var isOff: Bool
 
-    /// - Parameter canAsk: Whether there is a bus that can be asked.
-    init(canAsk: Bool) {
-        isOff = !canAsk
+    /// - Parameter canQuery: Whether there is a bus that can be queried.
+    init(canQuery: Bool) {
+        isOff = !canQuery
     }
 
-    private var isWaiting: Bool { !waiting.isEmpty }
-
-    /// How long to wait before the bus is asked; nil if there is nothing to ask.
-    func delayOfQuestion(at now: ContinuousClock.Instant) -> Duration? {
-        guard !isOff, question == nil else { return nil }
-        if isWaiting { return pause }
-        return isBurst && !isDeaf && now >= isHeardUntil ?? now ? .zero : nil
+    /// How long to wait before the next query; nil if none is due.
+    func delayOfQuery(at now: ContinuousClock.Instant) -> Duration? {
+        guard !isOff, query == nil else { return nil }
+        if !waiting.isEmpty { return pause }
+        return isBurst && !hasNoListener && now >= listenersUntil ?? now ? .zero : nil
     }
 
     /// Takes a signal that can be sent now.
@@ -54,44 +57,41 @@ struct Audience {
     ) -> [Announcement] {
         guard !isOff else { return [announcement] }
         noteSignal(at: now)
-        if !isBurst { isDeaf = false }
+        if !isBurst { hasNoListener = false }
         // What comes after a signal that waits has to wait, too.
-        guard isDeaf || isWaiting else { return [announcement] }
-        waiting.append(announcement.withoutValues())
-        return waiting.count > Self.mostWaiting ? takeAll() : []
+        guard hasNoListener || !waiting.isEmpty else { return [announcement] }
+        waitingNames += announcement.nameBytes
+        waiting.append(
+            waitingNames > Self.mostWaiting.names
+                ? announcement.withoutNames() : announcement.withoutValues())
+        return waiting.count > Self.mostWaiting.count ? takeAll() : []
     }
 
-    private mutating func takeAll() -> [Announcement] {
-        defer { waiting = [] }
-        question?.count = 0
-        return waiting
+    mutating func beginQuery(at now: ContinuousClock.Instant) {
+        query = (waiting.count, now)
     }
 
-    /// Notes that the bus is asked.
-    mutating func askBegan(at now: ContinuousClock.Instant) {
-        question = (waiting.count, now)
-    }
-
-    /// Notes what the bus has answered.
+    /// Notes what a query has found.
     ///
-    /// - Parameter isHeard: Whether it has a rule for the signals; nil if it does not tell.
+    /// - Parameter hasListeners: Whether there is a rule for the signals; nil if the bus does not
+    ///   tell.
     /// - Returns: The signals to be sent at once.
-    mutating func asked(
-        _ isHeard: Bool?, at now: ContinuousClock.Instant
+    mutating func finishQuery(
+        _ hasListeners: Bool?, at now: ContinuousClock.Instant
     ) -> [Announcement] {
-        guard let asked = question else { return [] }
-        question = nil
-        // The list of a bus with very many rules takes the bus and us some time.
-        pause = min(max(Self.shortestPause, (now - asked.began) * 20), Self.longestPause)
-        isDeaf = isHeard == false
-        switch isHeard {
-        case false:
-            waiting.removeFirst(asked.count)
-            return []
-        case true: isHeardUntil = now + Self.trust
-        case nil: isOff = true
+        guard let query else { return [] }
+        self.query = nil
+        let time = now - query.began
+        pause = max(Self.shortestPause, time * 20)
+        isOff = isOff || hasListeners == nil
+        hasNoListener = hasListeners == false && time <= Self.longestQuery
+        guard hasNoListener else {
+            listenersUntil = now + Self.trust
+            return takeAll()
         }
-        return takeAll()
+        waitingNames -= waiting.prefix(query.count).reduce(0) { $0 + $1.nameBytes }
+        waiting.removeFirst(query.count)
+        return []
     }
 
     /// Sends everything at once from now on.
@@ -100,11 +100,20 @@ struct Audience {
         return takeAll()
     }
 
+    private mutating func takeAll() -> [Announcement] {
+        defer { (waiting, waitingNames) = ([], 0) }
+        query?.count = 0
+        return waiting
+    }
+
     private mutating func noteSignal(at now: ContinuousClock.Instant) {
         guard let last = window, now - last.began < Self.burst.time else {
-            // A burst goes on if the last one is not over.
-            let goesOn = isBurst && window.map { now - $0.began < Self.burst.time * 2 } ?? false
-            (isBurst, window) = (goesOn, (1, now))
+            // A burst goes on from one full window to the next.
+            isBurst =
+                window.map {
+                    $0.count >= Self.burst.count && now - $0.began < Self.burst.time * 2
+                } ?? false
+            window = (1, now)
             return
         }
         window = (last.count + 1, last.began)

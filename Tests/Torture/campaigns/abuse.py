@@ -17,7 +17,7 @@ NAME = "abuse"
 FAULTS = "clients that read nothing, send 128 MiB, open 1 000 connections, make 100 000 domains..."
 INJECTIONS = ("killed-under-abuse",)
 
-DOORS = ("bus", "socket")
+TRANSPORTS = ("bus", "socket")
 
 LIMITS_EXCEEDED = "org.freedesktop.DBus.Error.LimitsExceeded"
 INVALID_ARGUMENTS = "org.freedesktop.DBus.Error.InvalidArgs"
@@ -97,8 +97,8 @@ def run(ground: Ground) -> list[Outcome]:
         offences = [each for each in OFFENCES if ground.thorough or each.brief]
         if ground.inject:
             offences = offences[:1]
-        return [Trial(ground, programs, offence, door).outcome
-                for offence in offences for door in DOORS]
+        return [Trial(ground, programs, offence, transport).outcome
+                for offence in offences for transport in TRANSPORTS]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
@@ -117,13 +117,13 @@ class Trial:
     """One offence, on a desktop of its own."""
 
     def __init__(self, ground: Ground, programs: dict[str, pathlib.Path], offence: Offence,
-                 door: str):
+                 transport: str):
         self.ground = ground
         self.programs = programs
         self.offence = offence
-        self.door = door
+        self.transport = transport
         self.seconds = 10 if ground.thorough else 0.3
-        self.title = f"{offence.title}, on the {door}"
+        self.title = f"{offence.title}, on the {transport}"
         self.outcome = Outcome(self.title, 1)
         for attempt in range(ATTEMPTS if ground.thorough else 1):
             self.outcome.trials = attempt + 1
@@ -146,7 +146,7 @@ class Trial:
         before = self._serve()
         descriptors = self._descriptors() + THREADS
         offender = native.started(
-            self.programs["offender"], self.door, self.offence.kind,
+            self.programs["offender"], self.transport, self.offence.kind,
             # One message is sent however busy the machine is.
             max(1, self.offence.least if self.ground.thorough else 0),
             environment=self.desktop.environment)
@@ -195,7 +195,7 @@ class Trial:
 
         Over the socket, calls of one who reads no replies wait in the socket, and are refused nothing.
         """
-        is_kept_waiting = self.door == "socket" and self.offence.refusal == LIMITS_EXCEEDED
+        is_kept_waiting = self.transport == "socket" and self.offence.refusal == LIMITS_EXCEEDED
         return None if is_kept_waiting else self.offence.refusal
 
     def _find(self, finding: str) -> None:
