@@ -109,6 +109,27 @@ import Testing
             """)
     }
 
+    @Test func `A connection without descriptors cannot follow, and is sent nothing`() {
+        expectDone(
+            """
+            import socket
+            poor = socket.socket(socket.AF_UNIX)
+            poor.connect(socket_path)
+            poor.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\nBEGIN\\r\\n")
+            assert poor.recv(100).startswith(b"OK")
+            def ask(method, body, serial):
+                message = Gio.DBusMessage.new_method_call(None, path, name, method)
+                message.set_body(body)
+                message.set_serial(serial)
+                poor.sendall(message.to_blob(0))
+                return poor.recv(5000)
+            assert b"NEGOTIATE_UNIX_FD" in ask("Follow", GLib.Variant("(as)", (["a.b"],)), 1)
+            assert call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("i", 5)) == (2,)
+            answer = ask("ListKeys", GLib.Variant("(s)", ("a.b",)), 2)
+            assert b"key" in answer and b"ChangedValues" not in answer, answer
+            """)
+    }
+
     @Test func `On the bus Follow is refused, and the signals there have names only`() {
         expectDone(
             """
@@ -285,6 +306,46 @@ import Testing
         try desktop.setNumber(7, forKey: "Count", in: "org.example.App")
         try client.wait(for: "7", to: "get Count")
         #expect(try route() == "bus")
+    }
+
+    @Test func `A change of another machine is not taken for one of this machine`() throws {
+        let client = try ClientProcess(talkingOf: "org.example.App", in: desktop).whenCurrent()
+        try wait { try busConnections(of: client.processID) == 0 }
+        func run(_ words: String...) { #expect(desktop.tool(words).status == 0) }
+        run("write", "org.example.App@host", "Count", "-int", "1")
+        try client.wait(for: "1", to: "get Count")
+        run("write", "org.example.App@host:other", "Count", "-int", "2")
+        run("write", "org.example.App@host:other", "Key", "-int", "3")
+        // What is seen last was sent last.
+        run("write", "org.example.App", "Number", "-int", "4")
+        try client.wait(for: "4", to: "get Number")
+        #expect(try client.ask("get Count") == "1")
+        #expect(try client.ask("get Key") == "0")
+        run("delete", "org.example.App@host:other", "Count")
+        run("write", "org.example.App", "Number", "-int", "5")
+        try client.wait(for: "5", to: "get Number")
+        #expect(try client.ask("get Count") == "1")
+    }
+
+    @Test func `A daemon of another database leaves the socket to the one that has it`() throws {
+        #expect(try route() == "bus")
+        #expect(try route() == "direct")
+        let other = try PrivateBus(
+            serviceDirectory: nil, isOpenToAll: false, environment: desktop.environment)
+        let config = try TemporaryDirectory()
+        let result = ProgramResult.run(
+            [
+                "sh", "-c",
+                """
+                "$1/defaultsd" & gdbus wait --session org.defaultsd.Defaults1
+                kill $!; wait $!
+                """, "sh", Desktop.programs,
+            ],
+            environment: desktop.environment.merging([
+                "DBUS_SESSION_BUS_ADDRESS": other.address, "XDG_CONFIG_HOME": config.path,
+            ]) { $1 })
+        #expect(result.status == 0, "\(result)")
+        #expect(try route() == "direct")
     }
 
     @Test func `A program on another bus does not take the daemon of this one`() throws {

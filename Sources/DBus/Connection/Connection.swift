@@ -172,6 +172,9 @@ package actor Connection {
     /// A bus has done that when the connection exists. A peer on a socket may never do it.
     package var isAuthenticated: Bool { link.isAuthenticated }
 
+    /// Whether messages may bring descriptors, which both ends agree on when they connect.
+    package var carriesDescriptors: Bool { link.canSendDescriptors }
+
     private func start() throws {
         // Weak: the last reference to the connection may go away on another thread while a message
         // is on its way.

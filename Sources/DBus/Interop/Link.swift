@@ -269,7 +269,7 @@ extension Link {
         if let drained, isDrained { drained() }
     }
 
-    private var canSendDescriptors: Bool {
+    var canSendDescriptors: Bool {
         dbus_connection_can_send_type(connection, Int32(TypeCode.unixFD.rawValue)) != 0
     }
 }

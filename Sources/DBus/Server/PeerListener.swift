@@ -22,6 +22,9 @@ package actor PeerListener {
     private let mostPeers: Int
     private let judge: @Sendable (PeerCredentials?) -> DBusError?
 
+    /// How long a peer may take to be authenticated.
+    private static let patience = Duration.seconds(30)
+
     private let service: Connection
     private let server: PeerServer
     private var peers: [ObjectIdentifier: Connection] = [:]
@@ -70,6 +73,9 @@ package actor PeerListener {
                 refusing: judge)
             peers[ObjectIdentifier(peer)] = peer
             let number = ObjectIdentifier(peer)
+            service.loop.schedule(after: Self.patience) { [weak peer] in
+                peer?.assumeIsolated { if !$0.isAuthenticated { $0.close() } }
+            }
             peer.assumeIsolated { peer in
                 peer.onDisconnect { [weak self] in
                     self?.assumeIsolated { $0.peers[number] = nil }

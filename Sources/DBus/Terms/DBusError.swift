@@ -80,8 +80,10 @@ extension DBusError {
             "\(quoted(address)) names no Unix socket, and only such a one can be had at once.")
     }
 
-    static let noDescriptors = DBusError(
-        .invalidArguments, "This connection cannot carry file descriptors; use a Unix socket.")
+    package static let noDescriptors = DBusError(
+        .invalidArguments,
+        "This connection cannot carry file descriptors. Use a Unix socket, and send NEGOTIATE_UNIX_FD "
+            + "when you connect.")
 
     // MARK: Writing
 

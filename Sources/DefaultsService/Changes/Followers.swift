@@ -103,7 +103,14 @@ extension DefaultsObject {
     }
 
     /// Sends changes to those who follow their domains.
+    ///
+    /// A signal does not say which machine's layer has changed. So that of another machine is sent
+    /// without names.
     func tellFollowers(_ announcement: Announcement) {
+        var announcement = announcement
+        if case .host(let host) = announcement.domain.layer, host != hosts.this.id {
+            announcement = announcement.withoutNames()
+        }
         for follower in followers.send(announcement) { catchUp(follower) }
     }
 

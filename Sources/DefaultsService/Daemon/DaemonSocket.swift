@@ -62,18 +62,17 @@ final class DaemonSocket {
     ) throws(SystemError) -> FileDescriptor? {
         guard let runtimeDirectory else { return nil }
         let path = "\(runtimeDirectory)/defaultsd/direct"
-        let new = "\(path).\(getpid())"
         if !isForced, FileStatus.ifAny(path) != nil, UnixSocket.isListening(at: path) {
             return nil
         }
-        guard let address = UnixSocketAddress(path: new) else {
+        guard let address = UnixSocketAddress(path: path) else {
             throw SystemError(call: "listen at", path: path, number: ENAMETOOLONG)
         }
-        unlink(new)
+        // The kernel lists a socket by the path at which it was made, so it is not made beside it
+        // and renamed. A program that connects meanwhile uses the bus.
+        unlink(path)
         let socket = try UnixSocket.listen(at: address)
-        let identity = try FileStatus(of: new).identity
-        guard rename(new, path) == 0 else { throw .last("rename", new) }
-        file = (path, identity)
+        file = (path, try FileStatus(of: path).identity)
         return socket
     }
 

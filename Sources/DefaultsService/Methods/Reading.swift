@@ -183,6 +183,9 @@ extension DefaultsObject {
     private func follow(_ call: MethodCall) throws {
         try checkUnconfined(call)
         guard call.sender == nil else { throw Self.onlyWithoutBus }
+        guard call.connection.assumeIsolated({ $0.carriesDescriptors }) else {
+            throw DBusError.noDescriptors
+        }
         try replyWithDomains(to: call) { try follow($0.map(\.domain.name), by: call.connection) }
     }
 
