@@ -64,9 +64,9 @@ def reach(by):
     if by % 2 == 0:
         return callers[by]
     if by not in direct:
+        # The daemon is started, and listens when it has answered.
         callers[0].call_sync(
-            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-            "StartServiceByName", GLib.Variant("(su)", (NAME, 0)), None, 0, -1, None)
+            NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping", None, None, 0, -1, None)
         direct[by] = Gio.DBusConnection.new_for_address_sync(
             f"unix:path={{work}}/runtime/defaultsd/direct",
             Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)

@@ -199,6 +199,8 @@ class Service:
             self.daemon = daemon
             self.names = {
                 name: number for name, number in self.names.items() if self.callers[number]}
+        # It listens when it has answered.
+        self._ask(NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping")
         direct = DirectConnection(self.directory / "runtime")
         # The daemon counts those that it accepts.
         opened = sum(self.callers[number] is None for number in self.names.values())
