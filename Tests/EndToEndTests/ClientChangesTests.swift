@@ -76,6 +76,8 @@ import Testing
             try one.ask("set Key \(number)")
             #expect(try one.event() == "change \(number - 1) \(number) own")
             #expect(try other.event() == "change \(number - 1) \(number) foreign")
+            // It has written the number, and may have to send it: then the next one must come later.
+            try other.ask("flush")
         }
         try one.ask("flush")
         try other.ask("flush")
