@@ -157,6 +157,17 @@ extension DiagnosisTests {
         #expect(taken["lock"] == "ok" && taken["service"] == "ok", "\(taken)")
     }
 
+    @Test func `A socket that has been taken away is found`() throws {
+        #expect(try desktop.tool("doctor").requireOutput().contains("without the bus"))
+        try FileManager.default.removeItem(
+            atPath: desktop.directory.path + "/runtime/defaultsd/direct")
+        let result = desktop.tool("doctor")
+        #expect(result.output.contains("/defaultsd/direct, so programs use the bus."), "\(result)")
+        let daemon = try desktop.start(Desktop.programs + "/defaultsd", "--replace")
+        try wait { desktop.tool("doctor").output.contains("without the bus") }
+        withExtendedLifetime(daemon) {}
+    }
+
     @Test func `Wrong permissions are found`() throws {
         desktop.tool("write", "a.b", "key", "-int", "1")
         let folder = desktop.directory.path + "/config/defaultsd"

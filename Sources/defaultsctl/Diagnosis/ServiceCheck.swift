@@ -77,6 +77,9 @@ struct ServiceCheck {
                     ))
             }
             await look(at: RemoteDefaults(over: connection))
+            if connection === session, directory != nil, let runtime = places.runtime {
+                findings.append(await socket(in: runtime, on: loop))
+            }
             if connection !== session { await connection.close() }
             return true
         case .failed(let error as ClientError):
@@ -132,6 +135,20 @@ struct ServiceCheck {
                         : "It may be stopped, or the disk may be very slow. If this continues, end the session."
                 ))
         }
+    }
+
+    /// Checks whether the service can be reached without the bus.
+    private func socket(in runtime: String, on loop: EventLoop) async -> Finding {
+        guard let direct = await RemoteDefaults.connectDirectly(for: .session, on: loop) else {
+            return .warning(
+                "socket",
+                "The service cannot be reached by \(runtime)/defaultsd/direct, so programs use the "
+                    + "bus.",
+                "Restart it. With systemd: systemctl --user restart defaultsd.socket. Otherwise: "
+                    + "defaultsd --replace.")
+        }
+        await direct.close()
+        return .ok("socket", "Programs reach the service without the bus.")
     }
 
     /// Whether systemd runs the service.
