@@ -28,7 +28,7 @@ import Testing
         #expect(!Self.signal.mayMatch(rule: rule))
     }
 
-    @Test func `A real bus tells of a program that listens, as soon as it does and no longer`()
+    @Test func `A real bus shows a match rule from when it is added until it is removed`()
         async throws
     {
         let session = try PrivateSession()

@@ -163,7 +163,7 @@ class Client:
 
 @dataclass(eq=False)
 class Errand:
-    """A call of a direct client, and who is told what came of it."""
+    """A call of a direct client, and the function that gets its result."""
 
     number: int
     call: Call

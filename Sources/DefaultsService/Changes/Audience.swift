@@ -10,7 +10,7 @@
 /// 2. All other signals are sent, in their order.
 /// 3. No signal waits outside of a burst, while a program listens, or if the bus has no such list.
 struct Audience {
-    /// A burst is so many signals within so short a time.
+    /// A burst is 32 signals within 100 ms.
     static let burst = (count: 32, time: Duration.milliseconds(100))
     /// How long signals wait before the next query: 20 times as long as the last one took, and at
     /// least this long.
