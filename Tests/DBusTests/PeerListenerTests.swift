@@ -19,7 +19,9 @@ import TestSupport
     }
 
     /// A service with a first peer on a socket pair, and a listener beside it.
-    private func serve(mostPeers: Int = 100) async throws -> (service: Connection, PeerListener) {
+    private func serve(
+        mostPeers: Int = 100, authenticatedWithin patience: Duration = .seconds(1800)
+    ) async throws -> (service: Connection, PeerListener) {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
@@ -30,7 +32,11 @@ import TestSupport
         let listener = try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 continuation.resume(
-                    with: Result { try PeerListener(of: service, on: socket, mostPeers: mostPeers) }
+                    with: Result {
+                        try PeerListener(
+                            of: service, on: socket, mostPeers: mostPeers,
+                            authenticatedWithin: patience)
+                    }
                 )
             }
         }
@@ -86,14 +92,27 @@ import TestSupport
         #expect(await listener.connections.isEmpty)
     }
 
+    @Test func `A peer that is not authenticated in time is disconnected`() async throws {
+        let (_, listener) = try await serve(authenticatedWithin: .milliseconds(1))
+        // Its end is the only thing that can come.
+        #expect(readText(try connectByHand()).isEmpty)
+        while await !listener.connections.isEmpty { await Task.yield() }
+    }
+
+    @Test func `Nothing limits a peer that is authenticated`() async throws {
+        let (_, listener) = try await serve()
+        try await echo(try await connect())
+        for connection in await listener.connections {
+            #expect(await connection.link.authenticationLimit == nil)
+        }
+    }
+
     @Test
     func `A peer that is being authenticated when the listener stops gets what is sent at the end`()
         async throws
     {
         let (_, listener) = try await serve()
-        let address = try #require(UnixSocketAddress(path: directory.path + "/socket"))
-        let peer = try UnixSocket.connect(to: address)
-        _ = fcntl(peer.number, F_SETFL, 0)
+        let peer = try connectByHand()
         let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
         try File.write(
             [0] + "AUTH EXTERNAL \(user)\r\n".utf8, toDescriptor: peer.number, named: "peer")
@@ -141,6 +160,13 @@ import TestSupport
             """, directory.path + "/socket",
         ])
         #expect(result.output == "refused\n", "\(result)")
+    }
+
+    private func connectByHand() throws -> FileDescriptor {
+        let address = try #require(UnixSocketAddress(path: directory.path + "/socket"))
+        let peer = try UnixSocket.connect(to: address)
+        _ = fcntl(peer.number, F_SETFL, 0)
+        return peer
     }
 
     /// What comes next; nothing at the end.

@@ -108,7 +108,7 @@ extension Connection {
 
     private func askWhatIsUnread(by caller: Caller<WaitingCall>, _ name: BusName) {
         askBus(
-            "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name,
+            Self.busStatistics, "GetConnectionStats", about: name,
             replying: "a{sv}"
         ) {
             try Self.readUnread(&$0, "Outgoing")
@@ -129,7 +129,7 @@ extension Connection {
         guard let name = uniqueName else { return }
         callers.unreadTotal.noteQuestion()
         askBus(
-            "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", about: name,
+            Self.busStatistics, "GetConnectionStats", about: name,
             replying: "a{sv}"
         ) {
             try Self.readUnread(&$0, "Incoming")
@@ -192,10 +192,11 @@ extension Connection {
     }
 
     private static var busInterface: InterfaceName { "org.freedesktop.DBus" }
+    static var busStatistics: InterfaceName { "org.freedesktop.DBus.Debug.Stats" }
 
     /// Asks the bus for facts, about a connection or about all, and calls a closure with them unless
     /// our own connection has ended.
-    private func askBus<Answer>(
+    func askBus<Answer>(
         _ interface: InterfaceName, _ member: MemberName, about name: BusName?,
         replying signature: Signature,
         read: @escaping (inout MessageReader) throws -> Answer,

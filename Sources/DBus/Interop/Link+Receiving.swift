@@ -37,7 +37,7 @@ extension Link {
         guard dbus_watch_get_enabled(watch) != 0 else { return [] }
         let flags = dbus_watch_get_flags(watch)
         var events: Events = []
-        if flags & DBUS_WATCH_READABLE.rawValue != 0, !isHeld || isAuthenticating {
+        if flags & DBUS_WATCH_READABLE.rawValue != 0, !isHeld || authenticationLimit != nil {
             events.insert(.readable)
         }
         if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { events.insert(.writable) }
@@ -65,8 +65,9 @@ extension Link {
     }
 
     private func noteAuthentication() {
-        guard isAuthenticating, isAuthenticated else { return }
-        isAuthenticating = false
+        guard let limit = authenticationLimit, isAuthenticated else { return }
+        limit.cancel()
+        authenticationLimit = nil
         if isHeld { updateWatches() }
     }
 

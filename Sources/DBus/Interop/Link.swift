@@ -34,8 +34,9 @@ final class Link {
     let maximumBacklog: Int
     /// Whether the owner accepts no messages now.
     private(set) var isPaused = false
-    /// Whether a peer that has connected to us has yet to be authenticated.
-    var isAuthenticating = false
+    /// Ends the connection of a peer that has connected to us and is not authenticated in time; nil
+    /// when it is.
+    var authenticationLimit: EventLoop.Timer?
     /// Whether the connection is to one peer, without a bus.
     let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
@@ -100,12 +101,20 @@ final class Link {
     }
 
     /// Takes over the connection of a peer that a server of libdbus has accepted.
-    convenience init(accepted connection: OpaquePointer, on loop: EventLoop) {
+    ///
+    /// - Parameter patience: How long the peer may take to be authenticated.
+    convenience init(
+        accepted connection: OpaquePointer, within patience: Duration, on loop: EventLoop
+    ) {
         dbus_connection_set_exit_on_disconnect(connection, 0)
         self.init(
             owning: connection, isDirect: true,
             maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
-        isAuthenticating = true
+        authenticationLimit = loop.schedule(after: patience) { [weak self] in
+            guard let self, !isClosed else { return }
+            dbus_connection_close(self.connection)
+            dispatchSoon()
+        }
     }
 
     /// Takes over a connection of libdbus.
@@ -169,6 +178,7 @@ final class Link {
     func close() {
         guard !isClosed, isIntact else { return lose() }
         isClosed = true
+        authenticationLimit?.cancel()
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         if isStarted { dbus_connection_remove_filter(connection, Self.filter, context) }

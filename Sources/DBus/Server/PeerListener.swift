@@ -20,10 +20,8 @@ package actor PeerListener {
     ///
     /// Those who come later are disconnected at once, and can use the bus.
     private let mostPeers: Int
+    private let patience: Duration
     private let judge: @Sendable (PeerCredentials?) -> DBusError?
-
-    /// How long a peer may take to be authenticated.
-    private static let patience = Duration.seconds(30)
 
     private let service: Connection
     private let server: PeerServer
@@ -40,16 +38,19 @@ package actor PeerListener {
     ///   - socket: A listening Unix stream socket. The listener uses a duplicate. The socket
     ///     becomes non-blocking.
     ///   - mostPeers: How many peers may be connected.
+    ///   - patience: How long a peer may take to be authenticated.
     ///   - judge: Says why a peer may not call at all; nil if it may. It is called for each peer, on
     ///     the loop's thread.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(
         of service: Connection, on socket: FileDescriptor, mostPeers: Int,
+        authenticatedWithin patience: Duration = .seconds(30),
         refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     ) throws {
         self.judge = judge
         self.service = service
         self.mostPeers = mostPeers
+        self.patience = patience
         server = try PeerServer(on: socket, loop: service.loop)
         assumeIsolated { listener in
             listener.server.accepted = { [weak self] accepted in
@@ -64,7 +65,8 @@ package actor PeerListener {
 
     private func accept(_ accepted: OpaquePointer) {
         // The link stays on this thread.
-        nonisolated(unsafe) let link = Link(accepted: accepted, on: service.loop)
+        nonisolated(unsafe) let link = Link(
+            accepted: accepted, within: patience, on: service.loop)
         guard peers.count < mostPeers else { return link.close() }
         do {
             self.accepted += 1
@@ -73,9 +75,6 @@ package actor PeerListener {
                 refusing: judge)
             peers[ObjectIdentifier(peer)] = peer
             let number = ObjectIdentifier(peer)
-            service.loop.schedule(after: Self.patience) { [weak peer] in
-                peer?.assumeIsolated { if !$0.isAuthenticated { $0.close() } }
-            }
             peer.assumeIsolated { peer in
                 peer.onDisconnect { [weak self] in
                     self?.assumeIsolated { $0.peers[number] = nil }

@@ -2,16 +2,14 @@
 extension Connection {
     /// A bus that has more match rules is not asked for them: its reply could be of any size.
     private static let mostRules = 2000
-    private static let statistics: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
-    private static let busPath: ObjectPath = "/org/freedesktop/DBus"
 
     /// Queries the bus for programs that have a match rule for a signal of this connection.
     ///
     /// Programs that monitor the whole bus have no match rules.
     ///
-    /// - Parameter completion: Called once, on the loop's thread: whether there may be such a program,
-    ///   true if in doubt; nil if the bus does not show its match rules, as dbus-broker, or has not
-    ///   answered after 5 s.
+    /// - Parameter completion: Called once, on the loop's thread, unless the connection has ended:
+    ///   whether there may be such a program, true if in doubt; nil if the bus does not show its match
+    ///   rules, as dbus-broker, or does not answer.
     package func queryListeners(
         to member: MemberName, of interface: InterfaceName, at path: ObjectPath,
         completion: @escaping @Sendable (Bool?) -> Void
@@ -19,41 +17,36 @@ extension Connection {
         let signal = BroadcastSignal(
             sender: uniqueName?.string, path: path.string, interface: interface.string,
             member: member.string)
-        call(
-            .bus, Self.busPath, Self.statistics, "GetStats", timeout: .seconds(5),
-            replying: "a{sv}", write: { _ in },
-            read: { reader in
-                var count: UInt32?
-                try reader.readEntries { key, type, value in
-                    if key == "MatchRules", type == "u" { count = try value.readUInt32() }
-                }
-                return count
-            },
-            completion: { result in
-                guard let count = try? result.get() else { return completion(nil) }
-                guard count <= Self.mostRules else { return completion(true) }
-                self.assumeIsolated { $0.readRules(for: signal, completion: completion) }
-            })
+        askBus(Self.busStatistics, "GetStats", about: nil, replying: "a{sv}") { reader in
+            var count: UInt32?
+            try reader.readEntries { key, type, value in
+                if key == "MatchRules", type == "u" { count = try value.readUInt32() }
+            }
+            return count
+        } then: { result in
+            guard let count = try? result.get() else { return completion(nil) }
+            guard count <= Self.mostRules else { return completion(true) }
+            self.readRules(for: signal, completion: completion)
+        }
     }
 
     private func readRules(
         for signal: BroadcastSignal, completion: @escaping @Sendable (Bool?) -> Void
     ) {
-        call(
-            .bus, Self.busPath, Self.statistics, "GetAllMatchRules", timeout: .seconds(5),
-            replying: "a{sas}", write: { _ in },
-            read: { reader in
-                var isMatched = false
-                _ = try reader.readDictionary { entry in
-                    _ = try entry.readString()
-                    _ = try entry.readArray { rules in
-                        let rule = try rules.readString()
-                        isMatched = isMatched || signal.mayMatch(rule: rule)
-                    }
-                    return ((), ())
+        askBus(Self.busStatistics, "GetAllMatchRules", about: nil, replying: "a{sas}") { reader in
+            var isMatched = false
+            _ = try reader.readDictionary { entry in
+                _ = try entry.readString()
+                _ = try entry.readArray { rules in
+                    let rule = try rules.readString()
+                    isMatched = isMatched || signal.mayMatch(rule: rule)
                 }
-                return isMatched
-            }, completion: { completion(try? $0.get()) })
+                return ((), ())
+            }
+            return isMatched
+        } then: {
+            completion(try? $0.get())
+        }
     }
 }
 
