@@ -103,7 +103,7 @@ import TestSupport
         let (_, listener) = try await serve()
         try await echo(try await connect())
         for connection in await listener.connections {
-            #expect(await connection.link.authenticationLimit == nil)
+            #expect(connection.link.authenticationLimit == nil)
         }
     }
 
