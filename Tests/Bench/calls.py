@@ -16,8 +16,8 @@ KINDS = {"floor-Ping": None, "Ping": "floor-Ping", "floor-Give": None, "Get": "f
 
 def measure(bench):
     measure_on(bench, bench.desktop(), "one after another")
-    # Where a call finds the process that it wakes decides more than what it does: on another
-    # processor, which has to be woken, or on the same one. On one processor there is no such chance.
+    # It takes longer to wake a process on another processor than to carry out the call. On one
+    # processor the figures do not depend on where the system has put the programs.
     everywhere = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(everywhere)})
     try:

@@ -169,6 +169,12 @@ import Testing
             generation: try #require(Generation(rawValue: 1)),
             proposal: ChangeProposal(
                 domain: try Domain(ofApplication: "a.b"), removed: names, origin: ""))
+        // What is dropped makes room for the next.
+        for _ in 1...2 {
+            for _ in 0..<100 { #expect(audience.add(Announcement(change), at: start).isEmpty) }
+            audience.beginQuery(at: start)
+            #expect(audience.finishQuery(false, at: start).isEmpty)
+        }
         var sent: [Announcement] = []
         for _ in 0...Audience.mostWaiting.count {
             sent += audience.add(Announcement(change), at: start)

@@ -84,7 +84,8 @@ class UserManager:
         settings.write_text("[Manager]\nDefaultStartLimitIntervalSec=0\n")
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", REPOSITORY / "Tests/Torture/user-manager"],
-            env=self.environment, stdout=subprocess.DEVNULL, stderr=(self.desktop.directory / "manager.log").open("ab"),
+            env=self.environment, stdout=subprocess.DEVNULL,
+            stderr=(self.desktop.directory / "manager.log").open("ab"),
             process_group=0)
         try:
             self.wait_until(lambda: self.systemctl("is-active", "dbus.socket") == "active")

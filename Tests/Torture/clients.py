@@ -25,6 +25,8 @@ class Refused(Exception):
         self.message = message
 
 
+Answer = tuple | Refused
+
 raised: list[Exception] = []
 """What callbacks have raised: GLib's main loop would swallow it."""
 
@@ -41,9 +43,6 @@ class Pending:
 
     def __init__(self):
         self.answer: Answer | None = None
-
-
-Answer = tuple | Refused
 
 
 def refused(error: GLib.Error) -> Refused:

@@ -60,10 +60,10 @@ struct Audience {
         if !isBurst { hasNoListener = false }
         // What comes after a signal that waits has to wait, too.
         guard hasNoListener || !waiting.isEmpty else { return [announcement] }
-        waitingNames += announcement.nameBytes
-        waiting.append(
-            waitingNames > Self.mostWaiting.names
-                ? announcement.withoutNames() : announcement.withoutValues())
+        let hasRoom = waitingNames + announcement.nameBytes <= Self.mostWaiting.names
+        let kept = hasRoom ? announcement.withoutValues() : announcement.withoutNames()
+        waitingNames += kept.nameBytes
+        waiting.append(kept)
         return waiting.count > Self.mostWaiting.count ? takeAll() : []
     }
 

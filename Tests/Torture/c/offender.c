@@ -168,7 +168,9 @@ static DBusMessage *about_domain(const char *method, int count) {
 }
 
 static DBusMessage *attach_one(uint64_t number) { return (void)number, about_domain("Attach", 1); }
-static DBusMessage *attach_many(uint64_t number) { return (void)number, about_domain("Attach", ATTACHED); }
+static DBusMessage *attach_many(uint64_t number) {
+    return (void)number, about_domain("Attach", ATTACHED);
+}
 
 static DBusMessage *follow(void) { return about_domain("Follow", 1); }
 
