@@ -95,7 +95,7 @@ import TestSupport
     @Test func `A peer that is not authenticated in time is disconnected`() async throws {
         let (_, listener) = try await serve(authenticatedWithin: .milliseconds(1))
         // Its end is the only thing that can come.
-        #expect(readText(try connectByHand()).isEmpty)
+        #expect(await readText(try connectByHand()).isEmpty)
         while await !listener.connections.isEmpty { await Task.yield() }
     }
 
@@ -116,7 +116,7 @@ import TestSupport
         let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
         try File.write(
             [0] + "AUTH EXTERNAL \(user)\r\n".utf8, toDescriptor: peer.number, named: "peer")
-        #expect(readText(peer).starts(with: "OK "))
+        #expect(await readText(peer).starts(with: "OK "))
         await listener.stop()
         for connection in await listener.connections {
             try await connection.emit("/", "a.Echo", "Echoed") { try $0.writeUInt32(1) }
@@ -124,9 +124,30 @@ import TestSupport
         async let end: Void = listener.close(within: .seconds(1800))
         try File.write([UInt8]("BEGIN\r\n".utf8), toDescriptor: peer.number, named: "peer")
         var text = ""
-        while case let read = readText(peer), !read.isEmpty { text += read }
+        while case let read = await readText(peer), !read.isEmpty { text += read }
         #expect(text.contains("Echoed"))
+        shutdown(peer.number, Int32(SHUT_RDWR))
         await end
+    }
+
+    @Test func `A peer that reads the end of its connection can still write, and closes it itself`()
+        async throws
+    {
+        let (_, listener) = try await serve()
+        let peer = try connectByHand()
+        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        try File.write(
+            [0] + "AUTH EXTERNAL \(user)\r\nBEGIN\r\n".utf8, toDescriptor: peer.number,
+            named: "peer")
+        #expect(await readText(peer).starts(with: "OK "))
+        async let end: Void = listener.close(within: .seconds(1800))
+        #expect(await readText(peer).isEmpty)
+        // The socket of a connection that is closed refuses this.
+        try File.write([UInt8](repeating: 0, count: 1000), toDescriptor: peer.number, named: "peer")
+        #expect(await !listener.connections.isEmpty)
+        shutdown(peer.number, Int32(SHUT_RDWR))
+        await end
+        #expect(await listener.connections.isEmpty)
     }
 
     @Test func `The mode of the socket lets its owner in only`() async throws {
@@ -170,9 +191,18 @@ import TestSupport
     }
 
     /// What comes next; nothing at the end.
-    private func readText(_ socket: FileDescriptor) -> String {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = read(socket.number, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    ///
+    /// It waits on a thread of its own: tasks have few of them, and one of these has to send it.
+    private func readText(_ socket: FileDescriptor) async -> String {
+        defer { withExtendedLifetime(socket) {} }
+        let number = socket.number
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                let count = read(number, &buffer, buffer.count)
+                continuation.resume(
+                    returning: String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))
+            }
+        }
     }
 }

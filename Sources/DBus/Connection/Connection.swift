@@ -239,6 +239,18 @@ extension Connection {
         }
     }
 
+    /// Sends nothing any more, and waits until the peer has closed the connection.
+    ///
+    /// Nothing may wait to be written. What the peer still sends is read by nobody if reading is
+    /// paused.
+    func endWriting() async {
+        guard isOpen else { return }
+        await withCheckedContinuation { continuation in
+            flushes.append(continuation)
+            link.endWriting { [weak self] in self?.assumeIsolated { $0.endFlushes() } }
+        }
+    }
+
     /// Ends the connection: waiting calls throw `Disconnected`, and what is not written yet is
     /// lost.
     package func close() {

@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 import SystemCalls
 
 // Invariants
@@ -41,6 +42,8 @@ final class Link {
     let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
     var isCallDispatched = false
+    /// Sees that the peer closes the connection, after the end of writing.
+    private var departure: EventLoop.Watch?
     var isClosed = false
     /// Whether the application has closed our socket.
     private(set) var isLost = false
@@ -179,12 +182,25 @@ final class Link {
         guard !isClosed, isIntact else { return lose() }
         isClosed = true
         authenticationLimit?.cancel()
+        departure?.cancel()
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         if isStarted { dbus_connection_remove_filter(connection, Self.filter, context) }
         dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
         _ = dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
         dbus_connection_close(connection)
+    }
+
+    /// Lets the peer read the end of what was sent, while it can still write.
+    ///
+    /// - Parameter handler: Called when the peer has closed the connection.
+    func endWriting(_ handler: @escaping () -> Void) {
+        guard isConnected, isIntact, let socket else { return handler() }
+        shutdown(socket, Int32(SHUT_WR))
+        departure = loop.watch(socket, for: .peerHangUp) { [weak self] _ in
+            self?.departure?.cancel()
+            handler()
+        }
     }
 
     private var socket: Int32? {
@@ -206,6 +222,7 @@ final class Link {
         guard !isClosed else { return }
         (isClosed, isLost) = (true, true)
         let tell = lost
+        departure?.cancel()
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         for watch in watches.values { watch.cancel() }
         watches = [:]

@@ -89,6 +89,8 @@ package struct Events: OptionSet, Sendable {
     ///
     /// Nothing may be done by its number, which may be another file's.
     package static let lost = Events(rawValue: Int16(POLLNVAL))
+    /// The other end of a stream socket sends nothing more.
+    package static let peerHangUp = Events(rawValue: Int16(EPOLLRDHUP.rawValue))
     /// The other end has hung up; reported unasked.
     package static let hangUp = Events(rawValue: Int16(POLLHUP))
 }

@@ -95,9 +95,13 @@ package actor PeerListener {
         for peer in peers.values { peer.setPaused(true) }
     }
 
-    /// Waits until everything is written that was sent to peers, and closes their connections.
+    /// Waits until everything is written that was sent to peers, and ends their connections.
     ///
-    /// - Parameter patience: How long peers have to read.
+    /// A peer that is writing a call when its connection is closed may not read any more: GLib
+    /// gives up a connection at the first write that fails. So each peer sees the end of what it
+    /// reads first, and closes the connection itself.
+    ///
+    /// - Parameter patience: How long peers have for it.
     package func close(within patience: Duration) async {
         stop()
         let peers = Array(peers.values)
@@ -106,6 +110,7 @@ package actor PeerListener {
         }
         for peer in peers {
             await peer.flush()
+            await peer.endWriting()
             await peer.close()
         }
         timer.cancel()

@@ -162,27 +162,49 @@ extension Store {
     /// A later change is a conflict, even if a step has already read it.
     private func generationToMigrate() async throws -> UInt64 {
         try Fork.check()
-        service.makeCurrent(copies)
-        try checkReachable()
+        try await makeKnown()
         // Changes of this process that are in flight come first. Otherwise they would be conflicts.
-        try await flush(within: .seconds(30))
-        service.makeCurrent(copies)
-        try checkReachable()
+        try await flush(within: Self.patience)
+        try await makeKnown()
         return lock.read { $0[own.state].generation }
     }
 
-    /// Throws if the domain was never read, because its values are not known.
+    /// How long a step waits for the service, and the pause before it is asked again.
+    private static let patience = Duration.seconds(30)
+    private static let pause = Duration.milliseconds(20)
+
+    /// Reads the domain if it was never read.
+    ///
+    /// A service that has just gone and is not known to be unreachable is asked again: while it
+    /// starts, the first calls may be lost.
     ///
     /// If the copy is outdated, that becomes a conflict later.
-    private func checkReachable() throws {
-        let (state, isKnown) = lock.read { access in
-            (
-                service.state(access),
-                access[own.state].isLoaded || access[own.state].isCurrent
-            )
+    private func makeKnown() async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        service.makeCurrent(copies)
+        while try !isKnown {
+            guard ContinuousClock.now < deadline else {
+                throw ClientError.unreachable("It has not answered yet.")
+            }
+            try await Task.sleep(for: Self.pause)
+            service.makeCurrent(copies)
         }
-        if case .unreachable(let reason) = state { throw ClientError.unreachable(reason) }
-        guard isKnown else { throw ClientError.unreachable("It has not answered yet.") }
+    }
+
+    /// Whether the domain was ever read.
+    ///
+    /// - Throws: ``ClientError`` if the service cannot be reached.
+    private var isKnown: Bool {
+        get throws {
+            let (state, isKnown) = lock.read { access in
+                (
+                    service.state(access),
+                    access[own.state].isLoaded || access[own.state].isCurrent
+                )
+            }
+            if case .unreachable(let reason) = state { throw ClientError.unreachable(reason) }
+            return isKnown
+        }
     }
 
     private func run(_ step: DefaultsMigration, at generation: UInt64) async throws {

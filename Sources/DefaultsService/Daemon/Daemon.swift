@@ -303,7 +303,11 @@ extension Daemon {
         } catch {
             report(unwritten: error)
         }
-        await socket.takeListener()?.close(within: DaemonSocket.patience)
+        let listener = socket.takeListener()
+        // A daemon that takes over does not wait for programs that do not read.
+        await connection.flush()
+        await connection.close()
+        await listener?.close(within: DaemonSocket.patience)
         loop.stop()
     }
 
