@@ -44,9 +44,12 @@ extension Connection {
     }
 
     /// Sends the signal of a change.
-    package func emit(_ signal: ChangedSignal) throws {
+    ///
+    /// - Parameter destination: The receiver; nil for all that have a match rule for it.
+    package func emit(_ signal: ChangedSignal, to destination: BusName? = nil) throws {
         try emit(
-            Contract.objectPath, Contract.interface, ChangedSignal.declaration.name
+            Contract.objectPath, Contract.interface, ChangedSignal.declaration.name,
+            to: destination
         ) { try signal.write(to: &$0) }
     }
 
@@ -55,10 +58,10 @@ extension Connection {
         try emit(Contract.objectPath, Contract.interface, EndingSignal.declaration.name)
     }
 
-    /// Queries the bus for programs that may listen to ``ChangedSignal``.
+    /// Queries the bus for the connections that may want ``ChangedSignal``.
     ///
     /// - Parameter completion: As of ``Connection/queryListeners(to:of:at:completion:)``.
-    package func queryListeners(completion: @escaping @Sendable (Bool?) -> Void) {
+    package func queryListeners(completion: @escaping @Sendable (Listeners?) -> Void) {
         queryListeners(
             to: ChangedSignal.declaration.name, of: Contract.interface, at: Contract.objectPath,
             completion: completion)

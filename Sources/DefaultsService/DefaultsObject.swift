@@ -41,10 +41,12 @@ package actor DefaultsObject {
     /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
-    /// The signals that wait in a burst.
-    var audience: Audience
-    /// Fires when the match rules of the bus are to be queried.
+    /// The signals that wait until it is known who is to get them.
+    var audience = Audience()
+    /// Fires when the bus is to be queried for listeners.
     var queryTimer: EventLoop.Timer?
+    /// Who waits until all signals have been sent.
+    var waitingForSignals: [CheckedContinuation<Void, Never>] = []
     /// The programs that are connected without a bus, and the domains that each follows.
     var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.
@@ -52,6 +54,10 @@ package actor DefaultsObject {
     var statistics = Statistics()
     /// The callers that made the last changes.
     var writers = WriterLog()
+    /// What is granted to programs in a sandbox.
+    var grants = Grants()
+    /// What they were refused.
+    var refusals = RefusalLog()
     /// Backups and other upkeep that is in progress or waits.
     var upkeep = Upkeep()
     /// The layers that are made from files.
@@ -75,7 +81,6 @@ package actor DefaultsObject {
         self.connection = connection
         // A direct peer has no bus, so it gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
-        audience = Audience(canQuery: connection.uniqueName != nil)
         self.database = database
         self.writer = writer
         self.layers = layers

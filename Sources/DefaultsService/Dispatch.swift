@@ -63,10 +63,24 @@ typealias Answer = @Sendable (isolated DefaultsObject, MethodCall) throws -> Voi
 ///
 /// They are checked when they are read.
 struct CheckedNames: TransactionNames {
+    /// A program in a sandbox, and what it may change.
+    struct Limit {
+        let scope: AccessScope
+        let application: String?
+    }
+
     /// The machines that suffixes may name.
     let hosts: HostNames
+    /// For the domains that are to be changed; nil if all may be changed.
+    var limit: Limit?
 
-    func domain(_ text: String) throws -> Domain { try Domain(text, on: hosts) }
+    func domain(_ text: String) throws -> Domain {
+        let domain = try Domain(text, on: hosts)
+        if let limit, !limit.scope.mayChange(domain) {
+            throw DefaultsError(confined: limit.application, changing: domain, on: hosts)
+        }
+        return domain
+    }
 
     func key(_ text: String) throws -> Key { try Key(text) }
 

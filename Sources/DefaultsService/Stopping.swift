@@ -20,8 +20,9 @@ extension DefaultsObject {
     /// - Throws: ``StorageError`` if the disk refuses. The crash journal keeps the changes.
     package func stop() async throws {
         await endUpkeep()
-        broadcast(audience.end())
         if case .success = await durability() { await tidyAtEnd() }
+        // Programs that follow the name's owner no longer hear this daemon when the name is gone.
+        await patiently { _ in await signalsSent() }
         await patiently { connection in
             // If the bus is gone, or there is none, there is no name to release.
             _ = try? await connection.releaseName(Contract.busName)
@@ -30,6 +31,7 @@ extension DefaultsObject {
         // Meanwhile, callers that use our unique bus name, as GLib's proxies do, learn of the
         // change.
         _ = await durability()
+        await patiently { _ in await signalsSent() }
         await connection.refuseCalls(with: Self.hasEnded)
         // If the bus is gone, nothing above has waited for the snapshots.
         await snapshotsClosed()
@@ -48,7 +50,6 @@ extension DefaultsObject {
     /// Ends at once, because the database can no longer be used.
     func abandon(because error: StorageError) {
         disk.end(with: .failure(error))
-        broadcast(audience.end())
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
         database.leavePage()
         abandon(error)

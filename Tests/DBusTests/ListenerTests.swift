@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -34,22 +35,42 @@ import Testing
         let session = try PrivateSession()
         let sender = try await session.connect()
         let listener = try await session.connect()
-        #expect(await sender.isHeard() == false)
+        let own = try #require(listener.uniqueName)
+        #expect(await sender.listeners()?.haveRules == true)
+        #expect(await sender.listeners()?.all.isEmpty == true)
         for (rule, isHeard) in [
             ("type='signal',interface='a.b.C',arg0='some,thing'", true),
             ("interface='a.b.D'", false), ("path_namespace='/a',member='Changed'", true),
         ] {
             try await listener.call(
                 .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch", [.string(rule)])
-            #expect(await sender.isHeard() == isHeard, "\(rule)")
+            let names = await sender.listeners()?.all.map(\.name)
+            #expect(names == (isHeard ? [own] : []), "\(rule)")
             try await listener.call(
                 .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RemoveMatch",
                 [.string(rule)])
-            #expect(await sender.isHeard() == false)
+            #expect(await sender.listeners()?.all.isEmpty == true)
         }
     }
 
-    @Test func `A bus with very many rules is not asked for them`() async throws {
+    @Test func `Listeners that have never called are identified`() async throws {
+        let session = try PrivateSession()
+        let sender = try await session.connect()
+        await sender.identifyCallers()
+        let listener = try await session.connect()
+        try await listener.call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch",
+            [.string("type='signal'")])
+        // The second time it is known already.
+        for _ in 1...2 {
+            let found = await sender.listeners()
+            #expect(found?.all.count == 1)
+            #expect(found?.all.first?.credentials?.userID == geteuid())
+            #expect(found?.all.first?.credentials?.isAtHome == true)
+        }
+    }
+
+    @Test func `A bus with very many rules is asked for its connections only`() async throws {
         let session = try PrivateSession()
         let sender = try await session.connect()
         let other = try await session.connect()
@@ -58,18 +79,27 @@ import Testing
                 .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch",
                 [.string("interface='a.b.D\(number)'")])
         }
-        #expect(await sender.isHeard() == true)
+        let found = await sender.listeners()
+        #expect(found?.haveRules == false)
+        #expect(found?.all.map(\.name) == [try #require(other.uniqueName)])
     }
 
-    @Test func `A bus that does not show its rules is not understood as one without`() async throws
+    @Test func `A bus that shows neither its rules nor its connections has no answer`() async throws
     {
         let bus = try await FakeBus()
-        #expect(await bus.service.isHeard() == nil)
+        #expect(await bus.service.listeners() == nil)
+    }
+
+    @Test func `The end of the connection is an answer, too`() async throws {
+        let session = try PrivateSession()
+        let sender = try await session.connect()
+        await sender.close()
+        #expect(await sender.listeners() == nil)
     }
 }
 
 extension Connection {
-    fileprivate func isHeard() async -> Bool? {
+    fileprivate func listeners() async -> Listeners? {
         await withCheckedContinuation { continuation in
             queryListeners(to: "Changed", of: "a.b.C", at: "/a/b") {
                 continuation.resume(returning: $0)

@@ -56,11 +56,13 @@ import Testing
                 send("SetValue", "(ssv)", "a.b", f"key {number % 7}", GLib.Variant("i", number))
             send("RemoveDomain", "(s)", "a.b")
             wait(lambda: len(events) >= 1002)
-            for number in range(501):
-                reply, signal = events[2 * number], events[2 * number + 1]
-                assert reply[0] == "reply" and signal[0] == "signal", (reply, signal)
-                assert reply[2] == signal[1] == number + 2 and reply[3] >= reply[2], (reply, signal)
-            assert len(events) == 1002
+            replies = [(at, event) for at, event in enumerate(events) if event[0] == "reply"]
+            signals = [(at, event) for at, event in enumerate(events) if event[0] == "signal"]
+            assert len(replies) == len(signals) == 501 and len(events) == 1002
+            for number, (reply, signal) in enumerate(zip(replies, signals)):
+                assert reply[0] < signal[0], (reply, signal)
+                assert reply[1][2] == signal[1][1] == number + 2, (reply, signal)
+                assert reply[1][3] >= reply[1][2], (reply, signal)
             print("in order")
             """, desktop.bus.address
         ).requireOutput()
@@ -199,12 +201,12 @@ import Testing
             while changes[0] < signals[1] + 1000: turn()
         """
 
-    @Test func `In a burst that nobody listens to, the bus gets no more signals`() throws {
+    @Test func `Changes that nobody listens to are no signals on the bus`() throws {
         expectDone(
             """
             begin()
-            while signals[0] < 10: turn()
-            wait_for_silence()
+            while changes[0] < 2000: turn()
+            assert signals[0] == 0, signals
             """)
     }
 
@@ -232,6 +234,7 @@ import Testing
                 last = listener.first + 500
                 while not listener.heard or listener.heard[-1] < last: turn()
                 heard = [number for number in listener.heard if number >= listener.first]
+                assert signals[0] >= 500, signals
                 assert heard[:501] == list(range(listener.first, last + 1)), (step, heard[:3], listener.first)
                 listener.bus.close_sync()
             """)

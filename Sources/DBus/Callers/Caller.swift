@@ -15,6 +15,8 @@ final class Caller<Call> {
     weak var connection: Connection?
 
     private(set) var identity: Identity
+    /// Called once when it is identified, or cannot be identified now.
+    var whenAsked: [(PeerCredentials?) -> Void] = []
     /// The error for each of its calls, if it may not call at all.
     private(set) var refusal: DBusError?
     /// The process of the connection.
@@ -45,6 +47,14 @@ final class Caller<Call> {
     func identify(as credentials: PeerCredentials?, refusal: DBusError?) {
         identity = .known(credentials)
         self.refusal = refusal
+        endQuestion(credentials)
+    }
+
+    /// Tells who waits for its identity.
+    func endQuestion(_ credentials: PeerCredentials?) {
+        let waiting = whenAsked
+        whenAsked = []
+        for tell in waiting { tell(credentials) }
     }
 
     /// Whether it can be forgotten although it is connected.

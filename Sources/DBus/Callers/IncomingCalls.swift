@@ -336,6 +336,8 @@ struct KnownCallers {
     var stalled: [Caller<WaitingCall>] = []
     /// Whether the service wants the credentials of a new caller.
     var areIdentified = false
+    /// Whether the bus shows the match rules of its connections.
+    var areRulesShown = true
     /// Whether the bus can say how much is unread.
     var areRepliesMeasured = true
     /// How much of everything that was sent is unread.
@@ -353,7 +355,11 @@ struct KnownCallers {
     ) -> Caller<WaitingCall>? {
         if let peer { return peer }
         guard let name = message.sender else { return nil }
-        return table.caller(named: name) { [areIdentified, allowance, patience] in
+        return caller(named: name, on: connection)
+    }
+
+    mutating func caller(named name: BusName, on connection: Connection) -> Caller<WaitingCall> {
+        table.caller(named: name) { [areIdentified, allowance, patience] in
             let caller = Caller<WaitingCall>(
                 $0, areIdentified ? .unknown : .known(nil),
                 UnreadReplies(allowance: allowance, patience: patience))

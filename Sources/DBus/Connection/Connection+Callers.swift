@@ -120,6 +120,7 @@ extension Connection {
     /// Drops everything that waits, at the end.
     func dropCalls() {
         calls.drop(callsOf: callers.all)
+        for caller in callers.all { caller.endQuestion(nil) }
         calls.remove(ObjectIdentifier(self))
         callers.stalled = []
         if callers.peer == nil { calls.endWaits() }

@@ -42,6 +42,46 @@ extension Connection {
 
     // MARK: Who it is
 
+    /// Identifies connections that may never have called.
+    ///
+    /// - Parameter completion: Called once with what is known about each, in their order.
+    func identify(
+        _ names: [BusName], completion: @escaping ([PeerCredentials?]) -> Void
+    ) {
+        let answers = Answers(names.count, completion)
+        for (index, name) in names.enumerated() {
+            let caller = callers.caller(named: name, on: self)
+            if case .known(let credentials) = caller.identity {
+                answers.note(credentials, at: index)
+                continue
+            }
+            caller.whenAsked.append { answers.note($0, at: index) }
+            guard !caller.isInQuestion else { continue }
+            caller.isInQuestion = true
+            askWhoIs(caller, name)
+        }
+    }
+
+    /// Gathers answers, and passes them on when there are all.
+    private final class Answers {
+        private var answers: [PeerCredentials?]
+        private var missing: Int
+        private let completion: ([PeerCredentials?]) -> Void
+
+        init(_ count: Int, _ completion: @escaping ([PeerCredentials?]) -> Void) {
+            answers = Array(repeating: nil, count: count)
+            missing = count
+            self.completion = completion
+            if count == 0 { completion([]) }
+        }
+
+        func note(_ answer: PeerCredentials?, at index: Int) {
+            answers[index] = answer
+            missing -= 1
+            if missing == 0 { completion(answers) }
+        }
+    }
+
     private func askWhoIs(_ caller: Caller<WaitingCall>, _ name: BusName) {
         askBus(Self.busInterface, "GetConnectionCredentials", about: name, replying: "a{sv}") {
             try PeerCredentials.Answer(reading: &$0)
@@ -49,6 +89,7 @@ extension Connection {
             switch result {
             case .failure(let error) where error.isPassing:
                 caller.isInQuestion = false
+                caller.endQuestion(nil)
                 self.askAgain(about: caller, in: .seconds(1))
             // A caller that has sent a call and left, as a shell's one-liner does, is unknown.
             case .failure: self.conclude(nil, about: caller)
@@ -191,21 +232,23 @@ extension Connection {
         }
     }
 
-    private static var busInterface: InterfaceName { "org.freedesktop.DBus" }
+    static var busInterface: InterfaceName { "org.freedesktop.DBus" }
     static var busStatistics: InterfaceName { "org.freedesktop.DBus.Debug.Stats" }
 
-    /// Asks the bus for facts, about a connection or about all, and calls a closure with them unless
-    /// our own connection has ended.
+    /// Asks the bus for facts, about a connection or about all, and calls a closure with them.
+    ///
+    /// - Parameter isAnsweredAtEnd: Whether the closure is called even if our own connection has
+    ///   ended.
     func askBus<Answer>(
         _ interface: InterfaceName, _ member: MemberName, about name: BusName?,
-        replying signature: Signature,
+        replying signature: Signature, isAnsweredAtEnd: Bool = false,
         read: @escaping (inout MessageReader) throws -> Answer,
         then take: @escaping (Result<Answer, DBusError>) -> Void
     ) {
         let target = Target(
             destination: .bus, path: "/org/freedesktop/DBus", interface: interface, member: member)
         func end(_ answer: Result<Answer, any Error>) {
-            guard isOpen, link.isConnected else { return }
+            guard isAnsweredAtEnd || isOpen && link.isConnected else { return }
             take(answer.mapError { $0 as? DBusError ?? .unexplained })
         }
         post(

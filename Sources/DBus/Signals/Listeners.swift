@@ -1,51 +1,100 @@
-/// Who listens to signals.
+/// The connections that may want a signal.
+package struct Listeners: Sendable {
+    /// A connection, and what is known about it; nil if it has left.
+    package typealias Listener = (name: BusName, credentials: PeerCredentials?)
+
+    /// The connections, in no order.
+    package let all: [Listener]
+    /// Whether each has a match rule for the signal.
+    ///
+    /// If not, the bus does not show its match rules, or has too many, and these are all connections
+    /// except ours.
+    package let haveRules: Bool
+}
+
 extension Connection {
     /// A bus that has more match rules is not asked for them: its reply could be of any size.
     private static let mostRules = 2000
 
-    /// Queries the bus for programs that have a match rule for a signal of this connection.
+    /// Queries the bus for the connections that may want a signal of this connection.
     ///
-    /// Programs that monitor the whole bus have no match rules.
+    /// Those that have added a match rule before the call are among them. Programs that monitor the
+    /// whole bus have no match rules.
     ///
-    /// - Parameter completion: Called once, on the loop's thread, unless the connection has ended:
-    ///   whether there may be such a program, true if in doubt; nil if the bus does not show its match
-    ///   rules, as dbus-broker, or does not answer.
+    /// - Parameter completion: Called once, on the loop's thread; nil if the bus does not answer.
     package func queryListeners(
         to member: MemberName, of interface: InterfaceName, at path: ObjectPath,
-        completion: @escaping @Sendable (Bool?) -> Void
+        completion: @escaping @Sendable (Listeners?) -> Void
     ) {
         let signal = BroadcastSignal(
             sender: uniqueName?.string, path: path.string, interface: interface.string,
             member: member.string)
-        askBus(Self.busStatistics, "GetStats", about: nil, replying: "a{sv}") { reader in
+        guard callers.areRulesShown else { return readNames(completion: completion) }
+        askBus(
+            Self.busStatistics, "GetStats", about: nil, replying: "a{sv}", isAnsweredAtEnd: true
+        ) { reader in
             var count: UInt32?
             try reader.readEntries { key, type, value in
                 if key == "MatchRules", type == "u" { count = try value.readUInt32() }
             }
             return count
         } then: { result in
-            guard let count = try? result.get() else { return completion(nil) }
-            guard count <= Self.mostRules else { return completion(true) }
+            guard let count = try? result.get() else {
+                self.callers.areRulesShown = !self.isOpen
+                return self.readNames(completion: completion)
+            }
+            guard count <= Self.mostRules else { return self.readNames(completion: completion) }
             self.readRules(for: signal, completion: completion)
         }
     }
 
     private func readRules(
-        for signal: BroadcastSignal, completion: @escaping @Sendable (Bool?) -> Void
+        for signal: BroadcastSignal, completion: @escaping @Sendable (Listeners?) -> Void
     ) {
-        askBus(Self.busStatistics, "GetAllMatchRules", about: nil, replying: "a{sas}") { reader in
-            var isMatched = false
+        askBus(
+            Self.busStatistics, "GetAllMatchRules", about: nil, replying: "a{sas}",
+            isAnsweredAtEnd: true
+        ) { reader in
+            var names: [BusName] = []
             _ = try reader.readDictionary { entry in
-                _ = try entry.readString()
+                let name = try entry.readString()
+                var isListening = false
                 _ = try entry.readArray { rules in
                     let rule = try rules.readString()
-                    isMatched = isMatched || signal.mayMatch(rule: rule)
+                    isListening = isListening || signal.mayMatch(rule: rule)
                 }
+                if isListening { names.append(try BusName(name)) }
                 return ((), ())
             }
-            return isMatched
-        } then: {
-            completion(try? $0.get())
+            return names
+        } then: { result in
+            guard let names = try? result.get() else {
+                return self.readNames(completion: completion)
+            }
+            self.identifyListeners(names, haveRules: true, completion: completion)
+        }
+    }
+
+    private func readNames(completion: @escaping @Sendable (Listeners?) -> Void) {
+        askBus(
+            Self.busInterface, "ListNames", about: nil, replying: "as", isAnsweredAtEnd: true
+        ) {
+            try $0.readArray { try $0.readString() }
+        } then: { result in
+            guard let names = try? result.get() else { return completion(nil) }
+            let unique = names.filter { $0.hasPrefix(":") }.compactMap { try? BusName($0) }
+            self.identifyListeners(unique, haveRules: false, completion: completion)
+        }
+    }
+
+    private func identifyListeners(
+        _ names: [BusName], haveRules: Bool, completion: @escaping @Sendable (Listeners?) -> Void
+    ) {
+        let names = names.filter { $0 != uniqueName }
+        identify(names) { credentials in
+            completion(
+                Listeners(
+                    all: zip(names, credentials).map { ($0, $1) }, haveRules: haveRules))
         }
     }
 }

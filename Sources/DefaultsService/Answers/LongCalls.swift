@@ -156,16 +156,17 @@ extension DefaultsObject {
         _ write: @escaping @Sendable (DomainReading, inout MessageWriter) throws -> Void
     ) throws {
         guard isLong, call.isReplyExpected, let snapshot = try makeSnapshot() else {
-            let reading = DomainReading(of: database.view, on: hosts)
+            let reading = DomainReading(of: view(for: call), on: hosts)
             defer { note(reading.damage) }
             // If a damaged value is read, the call is repeated after the repair.
             return try call.replyIfWritten { try write(reading, &$0) }
         }
         let hosts = hosts
+        let scope = scope(of: call.credentials)
         do {
             try runOnLane(call, in: .answers) { detached in
                 defer { snapshot.close() }
-                let reading = DomainReading(of: snapshot.view, on: hosts)
+                let reading = DomainReading(of: snapshot.view.limited(to: scope), on: hosts)
                 let outcome = Result { try detached.write { try write(reading, &$0) } }
                 return (outcome, damage: reading.damage)
             } then: { object, _, detached, part in

@@ -3,7 +3,6 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
-import Logging
 
 /// The contents of the signals for one change.
 ///
@@ -155,79 +154,5 @@ struct Announcements {
         return waiting.values.joined().map(\.announcement).sorted {
             $0.generation < $1.generation
         }
-    }
-}
-
-/// Sends the signals about changes.
-extension DefaultsObject {
-    /// Announces the changes that were found in the crash journal, with one signal for each layer
-    /// of a domain.
-    ///
-    /// The previous process may have ended between a reply and its signal.
-    func announceRecovered() {
-        // Calls are still held, so the bus is not queried.
-        broadcast(recovered.map { Announcement($0) }.sorted { $0.generation < $1.generation })
-        recovered = []
-    }
-
-    /// Announces the domains that a repair has changed.
-    func announce(_ repaired: [RepairedDomain], at generation: Generation) {
-        announce(repaired.map { Announcement($0, at: generation) })
-    }
-
-    /// Sends signals to those who follow the domains, and to the bus.
-    func announce(_ announcements: [Announcement]) {
-        for announcement in announcements {
-            tellFollowers(announcement)
-            broadcast(audience.add(announcement, at: .now))
-        }
-        queryListeners()
-    }
-
-    /// Sends signals to the bus.
-    ///
-    /// The callers already have their replies, so a failure is only logged.
-    func broadcast(_ announcements: [Announcement]) {
-        for announcement in announcements {
-            do {
-                try connection.assumeIsolated { connection in
-                    // The bus queues signals for programs that do not read them, so these signals
-                    // must be short.
-                    let announcement =
-                        connection.isLargelyUnread ? announcement.withoutNames() : announcement
-                    try connection.emit(announcement.signal)
-                }
-            } catch {
-                return logger.warning(
-                    """
-                    Cannot announce change \(announcement.generation) and later ones on the bus: \
-                    \(error)
-                    """)
-            }
-        }
-    }
-
-    /// Queries the match rules of the bus, if a query is due.
-    private func queryListeners() {
-        guard queryTimer == nil, let delay = audience.delayOfQuery(at: .now) else { return }
-        queryTimer = connection.loop.schedule(after: delay) {
-            self.assumeIsolated { $0.beginQuery() }
-        }
-    }
-
-    private func beginQuery() {
-        queryTimer = nil
-        guard audience.delayOfQuery(at: .now) != nil else { return }
-        audience.beginQuery(at: .now)
-        connection.assumeIsolated { connection in
-            connection.queryListeners { hasListeners in
-                self.assumeIsolated { $0.finishQuery(hasListeners) }
-            }
-        }
-    }
-
-    private func finishQuery(_ hasListeners: Bool?) {
-        broadcast(audience.finishQuery(hasListeners, at: .now))
-        queryListeners()
     }
 }

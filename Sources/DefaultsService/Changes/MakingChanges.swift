@@ -73,6 +73,7 @@ extension DefaultsObject {
     func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
         let change = try findingRoom { () throws(StorageError) in try database.commit(proposal) }
         statistics.changes += 1
+        grants.noteChange(of: change.domain)
         writers.note(change.generation, by: change.origin)
         return change
     }

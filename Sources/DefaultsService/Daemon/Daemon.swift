@@ -303,11 +303,8 @@ extension Daemon {
         } catch {
             report(unwritten: error)
         }
-        let listener = socket.takeListener()
-        // A daemon that takes over does not wait for programs that do not read.
-        await connection.flush()
-        await connection.close()
-        await listener?.close(within: DaemonSocket.patience)
+        // The object has left the bus, so a daemon that takes over does not wait for this.
+        await socket.takeListener()?.close(within: DaemonSocket.patience)
         loop.stop()
     }
 

@@ -174,6 +174,7 @@ extension DefaultsObject {
     private func releaseName(to successor: BusName) async throws {
         try await checkQueue(for: successor)
         _ = await durability()
+        await signalsSent()
         try await checkQueue(for: successor)
         try await connection.releaseName(Contract.busName)
     }

@@ -98,6 +98,22 @@ extension DefaultsError {
                 + "Changed.")
     }
 
+    /// For a change by a program in a sandbox, of a domain that is neither its own nor granted to it.
+    init(confined application: String?, changing domain: Domain, on hosts: HostNames) {
+        let place = domain.spelling(on: hosts)
+        guard let application else {
+            self.init(
+                .accessDenied,
+                "A program in a sandbox without a known application may not change the domain "
+                    + "\(place).", .nothingChanged)
+            return
+        }
+        self.init(
+            .accessDenied,
+            "\(application) is in a sandbox and may not change the domain \(place). To allow it, run "
+                + "'defaultsctl grant \(application) write \(domain.name)'.", .nothingChanged)
+    }
+
     static let noNameToHandOver = DefaultsError(
         .invalidArguments, "Without a bus there is no name to hand over. Close the connection.")
 

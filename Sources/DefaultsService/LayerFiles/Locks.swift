@@ -36,8 +36,10 @@ extension DefaultsObject {
     }
 
     /// Whether the user may not change a key.
-    func isLocked(_ key: Key, in domain: Domain) throws -> Bool {
-        try layersThatLock(domain).contains { try isLocked(key, by: $0) }
+    ///
+    /// - Parameter view: Only locks in domains that it shows count.
+    func isLocked(_ key: Key, in domain: Domain, shownBy view: DatabaseView) throws -> Bool {
+        try layersThatLock(domain).contains { try view.shows($0) && isLocked(key, by: $0) }
     }
 
     private func lock(of key: Key, by managed: [Domain]) throws -> LockSource? {

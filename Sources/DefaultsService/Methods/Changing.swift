@@ -59,7 +59,7 @@ extension DefaultsObject {
         then change:
             @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
     ) throws {
-        let names = names
+        let names = changingNames(for: call)
         guard call.size > LongCalls.fewBytes else {
             return try change(self, call, call.arguments { try read(&$0, names) })
         }
@@ -72,7 +72,7 @@ extension DefaultsObject {
 
     private func remove(_ call: MethodCall) throws {
         let (domain, key) = try call.arguments {
-            try Contract.Remove.readArguments(from: &$0, by: names)
+            try Contract.Remove.readArguments(from: &$0, by: changingNames(for: call))
         }
         try checkWritable(domain, [key])
         guard try database.generation(domain, key) != nil else {
@@ -84,7 +84,7 @@ extension DefaultsObject {
 
     private func rename(_ call: MethodCall) throws {
         let (domain, old, new) = try call.arguments {
-            try Contract.Rename.readArguments(from: &$0, by: names)
+            try Contract.Rename.readArguments(from: &$0, by: changingNames(for: call))
         }
         try checkWritable(domain, [old, new])
         guard let stored = try database.value(domain, old) else {
@@ -179,7 +179,7 @@ extension DefaultsObject {
 
     private func removeDomain(_ call: MethodCall) throws {
         let domain = try call.arguments {
-            try Contract.RemoveDomain.readArguments(from: &$0, by: names)
+            try Contract.RemoveDomain.readArguments(from: &$0, by: changingNames(for: call))
         }
         try checkWritable(domain, database.keys(of: domain))
         guard let change = try removal(of: domain, by: origin(of: call)) else {

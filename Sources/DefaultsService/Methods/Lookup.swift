@@ -19,7 +19,8 @@ extension DefaultsObject {
 
     private func lookup(_ call: MethodCall) throws {
         let (stored, layer) = try lookedUpValue(
-            call.arguments { try Contract.Lookup.readArguments(from: &$0, by: ApplicationNames()) })
+            call.arguments { try Contract.Lookup.readArguments(from: &$0, by: ApplicationNames()) },
+            for: call)
         try call.reply {
             try Contract.Lookup.writeReply((stored.archive, layer), to: &$0)
         }
@@ -29,7 +30,7 @@ extension DefaultsObject {
         let (stored, layer) = try lookedUpValue(
             call.arguments {
                 try Contract.LookupValue.readArguments(from: &$0, by: ApplicationNames())
-            })
+            }, for: call)
         try reply(to: call, with: stored) {
             try Contract.LookupValue.writeReply(($0, layer), to: &$1)
         }
@@ -39,7 +40,8 @@ extension DefaultsObject {
         let (domain, key) = try call.arguments {
             try Contract.IsLocked.readArguments(from: &$0, by: ApplicationNames())
         }
-        let isLocked = try isLocked(key, in: domain)
+        let view = view(for: call, of: domain)
+        let isLocked = try isLocked(key, in: domain, shownBy: view)
         try call.reply { try Contract.IsLocked.writeReply(isLocked, to: &$0) }
     }
 
@@ -47,21 +49,27 @@ extension DefaultsObject {
         let (domain, key) = try call.arguments {
             try Contract.Explain.readArguments(from: &$0, by: ApplicationNames())
         }
-        let layers = try SearchList(of: domain, on: hosts.this.id).places.compactMap {
-            try explanation(of: key, in: $0)
-        }
+        let view = view(for: call, of: domain)
+        let layers = try places(of: domain, in: view).compactMap { try explanation(of: key, in: $0) }
         try call.reply { try Contract.Explain.writeReply(layers, to: &$0) }
     }
 
     private func lookedUpValue(
-        _ arguments: (domain: Domain, key: Key)
+        _ arguments: (domain: Domain, key: Key), for call: MethodCall
     ) throws -> (StoredValue, layer: String) {
         let (domain, key) = arguments
-        for place in SearchList(of: domain, on: hosts.this.id).places
-        where layers.mayHaveKeys(place.domain) {
-            if let stored = try database.value(place.domain, key) { return (stored, place.name) }
+        let view = view(for: call, of: domain)
+        for place in places(of: domain, in: view) {
+            if let stored = try view.value(place.domain, key) { return (stored, place.name) }
         }
         throw DefaultsError(noLayerHas: key, for: domain)
+    }
+
+    /// The places that a search looks into, of those that a view shows and that may have keys.
+    private func places(of domain: Domain, in view: DatabaseView) -> [SearchList.Place] {
+        SearchList(of: domain, on: hosts.this.id).places.filter {
+            layers.mayHaveKeys($0.domain) && view.shows($0.domain)
+        }
     }
 
     /// What a layer has for a key; nil if there is nothing.
@@ -69,7 +77,6 @@ extension DefaultsObject {
         of key: Key, in place: SearchList.Place
     ) throws -> Contract.Explain.Row? {
         let domain = place.domain
-        guard layers.mayHaveKeys(domain) else { return nil }
         let size = try database.value(domain, key)?.archive.count
         let isLocked = try domain.layer == .managed && isLocked(key, by: domain)
         guard size != nil || isLocked else { return nil }

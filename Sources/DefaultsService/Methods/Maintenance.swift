@@ -162,7 +162,7 @@ extension DefaultsObject {
             try Contract.MeasureDomain.readArguments(from: &$0, by: names)
         }
         let count = min(Int(clamping: limit), Self.mostLargest)
-        let isLong = try replySize(of: domain).isLong
+        let isLong = try replySize(of: domain, in: database.view).isLong
         try answer(call, isLong: isLong) { try $0.writeSizes(of: domain, largest: count, to: &$1) }
     }
 }

@@ -26,7 +26,7 @@ extension DefaultsObject {
 
     private func get(_ call: MethodCall) throws {
         let stored = try storedValue(
-            call.arguments { try Contract.Get.readArguments(from: &$0, by: names) })
+            call.arguments { try Contract.Get.readArguments(from: &$0, by: names) }, for: call)
         try call.reply {
             try Contract.Get.writeReply((stored.archive, stored.generation.rawValue), to: &$0)
         }
@@ -34,7 +34,7 @@ extension DefaultsObject {
 
     private func getValue(_ call: MethodCall) throws {
         let stored = try storedValue(
-            call.arguments { try Contract.GetValue.readArguments(from: &$0, by: names) })
+            call.arguments { try Contract.GetValue.readArguments(from: &$0, by: names) }, for: call)
         try reply(to: call, with: stored) {
             try Contract.GetValue.writeReply(($0, stored.generation.rawValue), to: &$1)
         }
@@ -69,14 +69,16 @@ extension DefaultsObject {
     }
 
     private func listDomains(_ call: MethodCall) throws {
-        let isLong = try database.view.mayHaveMoreDomains(than: LongCalls.fewKeys)
+        let isLong = try view(for: call).mayHaveMoreDomains(than: LongCalls.fewKeys)
         try answer(call, isLong: isLong) { try $0.writeDomains(to: &$1) }
     }
 
     /// Reads what is stored for a key.
-    private func storedValue(_ arguments: (domain: Domain, key: Key)) throws -> StoredValue {
+    private func storedValue(
+        _ arguments: (domain: Domain, key: Key), for call: MethodCall
+    ) throws -> StoredValue {
         let (domain, key) = arguments
-        guard let stored = try database.value(domain, key) else {
+        guard let stored = try view(for: call, of: domain).value(domain, key) else {
             throw DefaultsError(noKey: key, in: domain, on: hosts)
         }
         return stored
@@ -95,7 +97,7 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.ListKeys.readArguments(from: &$0, by: names)
         }
-        let totals = try replySize(of: domain)
+        let totals = try replySize(of: domain, in: view(for: call, of: domain))
         if let totals = totals.certain {
             try NamesSize.check(
                 totals.keys, size: NamesSize.size(of: totals), room: ContractLimits.maximumReplySize
@@ -108,7 +110,7 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.GetAll.readArguments(from: &$0, by: names)
         }
-        let totals = try replySize(of: domain)
+        let totals = try replySize(of: domain, in: view(for: call, of: domain))
         if let totals = totals.certain {
             let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
             guard totals.nameBytes + perKey * totals.keys <= ContractLimits.maximumReplySize else {
@@ -122,14 +124,14 @@ extension DefaultsObject {
         let domain = try call.arguments {
             try Contract.GetAllValues.readArguments(from: &$0, by: names)
         }
-        let totals = try replySize(of: domain)
+        let totals = try replySize(of: domain, in: view(for: call, of: domain))
         if let totals = totals.certain {
             // Each key needs at least one value, or one name in the list.
             guard totals.keys <= ValueBudget.domain.values,
                 NamesSize.size(of: totals) <= ContractLimits.maximumReplySize
             else { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
         }
-        let isLong = try totals.isLong || isLarge(domain)
+        let isLong = try totals.isLong || isLarge(domain, in: view(for: call))
         try answer(call, isLong: isLong) { try $0.writeAllValues(of: domain, to: &$1) }
     }
 
@@ -138,7 +140,7 @@ extension DefaultsObject {
             try Contract.GetChanges.readArguments(from: &$0, by: names)
         }
         let since = Generation(rawValue: number)
-        let isLong = try database.view.hasMoreChanges(
+        let isLong = try view(for: call, of: domain).hasMoreChanges(
             than: LongCalls.fewKeys, of: domain, since: since)
         try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }
     }
@@ -150,8 +152,8 @@ extension DefaultsObject {
         let isLong: Bool
     }
 
-    func replySize(of domain: Domain) throws -> ReplySize {
-        let totals = try database.totals(of: domain)
+    func replySize(of domain: Domain, in view: DatabaseView) throws -> ReplySize {
+        let totals = try view.totals(of: domain)
         noteWork(onEntries: totals.keys)
         // The totals are not certain in two cases: somebody has altered the database, or the layer
         // is made from files, whose record is counted and not listed.
@@ -163,9 +165,9 @@ extension DefaultsObject {
     }
 
     /// Whether a domain with few keys has values that take long to convert.
-    private func isLarge(_ domain: Domain) throws -> Bool {
+    private func isLarge(_ domain: Domain, in view: DatabaseView) throws -> Bool {
         var size = 0
-        for entry in try database.summaries(of: domain) {
+        for entry in try view.summaries(of: domain) {
             size += entry.size
             if size > LongCalls.fewBytes { return true }
         }

@@ -7,10 +7,33 @@ internal import SystemCalls
 ///
 /// One thread at a time uses it. The view of the database itself (`Database.view`) is valid until
 /// the next change; a view that must last longer comes from a `DatabaseSnapshot`.
+///
+/// A view for a program in a sandbox shows a domain outside of the program's scope as one that does
+/// not exist.
 package struct DatabaseView {
     let contents: DatabaseContents
     let counter: GenerationCounter
     let path: String
+    /// What may be seen; nil for everything.
+    private var scope: AccessScope?
+
+    init(contents: DatabaseContents, counter: GenerationCounter, path: String) {
+        self.contents = contents
+        self.counter = counter
+        self.path = path
+    }
+
+    /// The same, with nothing outside of a scope.
+    ///
+    /// - Parameter scope: Nil for everything.
+    package func limited(to scope: AccessScope?) -> DatabaseView {
+        var view = self
+        view.scope = scope
+        return view
+    }
+
+    /// Whether anything of a domain may be seen.
+    package func shows(_ domain: Domain) -> Bool { scope?.mayRead(domain) ?? true }
 
     /// The generation of the database: that of its last change.
     package var generation: Generation { counter.current }
@@ -20,20 +43,23 @@ package struct DatabaseView {
     /// - Throws: `.damagedRow` if the checksum of the stored value is wrong. All other keys can
     ///   still be read, and setting this one replaces the row. `.cannotRead` if the disk fails.
     package func value(_ domain: Domain, _ key: Key) throws(StorageError) -> StoredValue? {
-        try contents.value(domain, key)
+        guard shows(domain) else { return nil }
+        return try contents.value(domain, key)
     }
 
     /// The keys of a domain that have values, in the order of their bytes.
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func keys(of domain: Domain) throws(StorageError) -> [Key] {
-        try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
+        guard shows(domain) else { return [] }
+        return try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
 
     /// The keys as `keys(of:)` gives them, compared with the count that the database keeps.
     ///
     /// - Throws: `.damagedDatabase` if the count is wrong; `.cannotRead` if the disk fails.
     package func keysCheckedAgainstCount(of domain: Domain) throws(StorageError) -> [Key] {
+        guard shows(domain) else { return [] }
         let keys = try contents.keys(of: domain)
         guard try contents.totals(of: domain).keys == keys.count else {
             throw .miscounted(path, "\(domain)")
@@ -45,7 +71,8 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func generation(_ domain: Domain, _ key: Key) throws(StorageError) -> Generation? {
-        try contents.generation(domain, key)
+        guard shows(domain) else { return nil }
+        return try contents.generation(domain, key)
     }
 
     /// The keys of a domain that have values, with the sizes of the values, in the order of their
@@ -53,7 +80,8 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func summaries(of domain: Domain) throws(StorageError) -> [EntrySummary] {
-        try contents.summaries(of: domain).withoutFileRecord(of: domain) { $0.key }
+        guard shows(domain) else { return [] }
+        return try contents.summaries(of: domain).withoutFileRecord(of: domain) { $0.key }
     }
 
     /// The number of a domain's keys and the length of their names.
@@ -63,7 +91,8 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
-        try contents.totals(of: domain)
+        guard shows(domain) else { return KeyTotals() }
+        return try contents.totals(of: domain)
     }
 
     /// What has changed in a domain after a generation.
@@ -76,6 +105,11 @@ package struct DatabaseView {
     package func changes(
         of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> DomainChanges {
+        guard shows(domain) else {
+            return DomainChanges(
+                changed: [], removed: [],
+                isComplete: generation.map(counter.reaches(backTo:)) ?? false)
+        }
         if let generation, counter.reaches(backTo: generation),
             let changes = try contents.changes(of: domain, since: generation)
         {
@@ -91,7 +125,7 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func domains() throws(StorageError) -> [Domain] {
-        try contents.domains().filter { $0.layer.isWritable }
+        try contents.domains().filter { $0.layer.isWritable && shows($0) }
     }
 
     /// Whether there may be more domains than a limit; no more than that are counted.
@@ -105,7 +139,7 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func domainsOfFiles() throws(StorageError) -> [Domain] {
-        try contents.domains().filter { !$0.layer.isWritable }
+        try contents.domains().filter { !$0.layer.isWritable && shows($0) }
     }
 
     /// Whether more keys of a domain than a limit have changed after a generation, as far as can be
@@ -115,6 +149,7 @@ package struct DatabaseView {
     package func hasMoreChanges(
         than limit: Int, of domain: Domain, since generation: Generation?
     ) throws(StorageError) -> Bool {
+        guard shows(domain) else { return false }
         let horizon = try contents.horizon(of: domain)
         guard let generation, counter.reaches(backTo: generation),
             horizon.map({ $0 <= generation }) ?? true

@@ -10,8 +10,8 @@ import SystemCalls
 // 1. The decision depends only on what was known about a connection before its first call. It stays
 //    the same for the whole connection, and nothing is looked up again: the process may have ended
 //    since, and another process may have its number.
-// 2. Whatever is unknown is refused: all calls if the user is unknown, and the page if it is
-//    unknown in which namespaces the program runs.
+// 2. Whatever is unknown is refused: all calls if the user is unknown, and what other applications
+//    have stored if it is unknown in which namespaces the program runs.
 
 /// What a caller may do, depending on who it is.
 ///
@@ -19,15 +19,19 @@ import SystemCalls
 /// |---|---|
 /// | a process of another user, or of an unknown user | nothing |
 /// | a process that left before it was identified, on a bus that other users can reach | nothing |
-/// | a snap, by its label | all but `Attach` and `Maintenance1` |
-/// | a process whose root directory, user or mount namespace differs from ours and the bus's | the same |
+/// | a Flatpak or a snap | use the domains of its application, and what was granted to it |
+/// | a process whose root directory, user or mount namespace differs from ours and the bus's | read the global domain, and use what was granted to all |
 /// | a process that could not be examined | the same |
 /// | any other process of this user | everything |
+///
+/// `SandboxedApplication` says how an application is known, and `AccessScope` what it may use.
 enum CallerAccess {
     /// Nothing.
     case none
-    /// Everything except what shows or changes the service as a whole.
-    case confined
+    /// Some domains, and nothing that shows or changes the service as a whole.
+    ///
+    /// The application is nil if it is unknown.
+    case confined(application: String?)
     /// Everything.
     case full
 
@@ -37,15 +41,15 @@ enum CallerAccess {
     ///     belongs to this user.
     init(of credentials: PeerCredentials?, isBusPrivate: Bool) {
         guard let credentials else {
-            self = isBusPrivate ? .confined : .none
+            self = isBusPrivate ? .confined(application: nil) : .none
             return
         }
         guard credentials.userID == geteuid() else {
             self = .none
             return
         }
-        let isSnap = credentials.securityLabel?.hasPrefix("snap.") == true
-        self = isSnap || !credentials.isAtHome ? .confined : .full
+        let isConfined = credentials.application != nil || !credentials.isAtHome
+        self = isConfined ? .confined(application: credentials.application) : .full
     }
 }
 
@@ -59,7 +63,7 @@ extension Connection {
         let isReported = Atomic(false)
         identifyCallers { credentials in
             let access = CallerAccess(of: credentials, isBusPrivate: isBusPrivate)
-            guard access == .none else { return nil }
+            guard case .none = access else { return nil }
             if credentials == nil, !isReported.exchange(true, ordering: .relaxed) {
                 logger.notice(
                     """
@@ -68,16 +72,6 @@ extension Connection {
                     """)
             }
             return DBusError(replying: DefaultsError.otherUser)
-        }
-    }
-}
-
-extension DefaultsObject {
-    /// Refuses a confined caller.
-    func checkUnconfined(_ call: MethodCall) throws {
-        // Callers that may not call at all were refused when they were identified.
-        guard CallerAccess(of: call.credentials, isBusPrivate: true) == .full else {
-            throw DefaultsError(confined: call.member.string)
         }
     }
 }

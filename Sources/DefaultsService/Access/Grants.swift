@@ -1,0 +1,92 @@
+import DBus
+import DefaultsFiles
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import KeyedArchive
+
+/// What is granted to programs in a sandbox, beyond the domains of their own applications.
+///
+/// The grants are values of the domain `org.defaultsd.Grants`. Each key is an application ID, or `*`
+/// for all programs in a sandbox. Each value is a dictionary with the lists `read` and `write` of
+/// domain patterns. As for every domain, the administrator's layer is above the user's, and a vendor
+/// may have values below it.
+struct Grants {
+    /// The key for all programs in a sandbox.
+    private static let everybody = "*"
+    /// How many applications are remembered.
+    private static let most = 256
+
+    /// By application.
+    ///
+    /// They are read again after the grants have changed.
+    private var scopes: [String?: AccessScope] = [:]
+
+    /// The scope of an application, if it has been read.
+    func scope(ofApplication application: String?) -> AccessScope? { scopes[application] }
+
+    /// Notes what has been read.
+    mutating func note(_ scope: AccessScope, ofApplication application: String?) {
+        if scopes.count >= Self.most { scopes = [:] }
+        scopes[application] = scope
+    }
+
+    /// Forgets everything if a domain has the grants.
+    mutating func noteChange(of domain: Domain) {
+        if domain.name == AccessScope.grantsDomain { scopes = [:] }
+    }
+
+    /// The keys that apply to an application.
+    static func keys(of application: String?) -> [Key] {
+        [application, everybody].compactMap { $0.flatMap { try? Key($0) } }
+    }
+
+    /// The patterns in a grant.
+    ///
+    /// What is no pattern grants nothing.
+    static func patterns(_ name: String, of grant: Value) -> [DomainPattern] {
+        guard case .dictionary(_, _, let entries) = grant.withoutVariant,
+            let entry = entries.first(where: { $0.key == .string(name) }),
+            case .array(_, let elements) = entry.value.withoutVariant
+        else { return [] }
+        return elements.compactMap { element in
+            guard case .string(let text) = element.withoutVariant else { return nil }
+            return try? DomainPattern(text)
+        }
+    }
+}
+
+extension Value {
+    fileprivate var withoutVariant: Value {
+        if case .variant(let value) = self { value.withoutVariant } else { self }
+    }
+}
+
+extension DefaultsObject {
+    /// What an application in a sandbox may use.
+    func scope(ofApplication application: String?) -> AccessScope {
+        if let known = grants.scope(ofApplication: application) { return known }
+        var scope = AccessScope(ofApplication: application)
+        for key in Grants.keys(of: application) {
+            guard let grant = grant(for: key) else { continue }
+            scope.grant(
+                reading: Grants.patterns("read", of: grant),
+                changing: Grants.patterns("write", of: grant))
+        }
+        grants.note(scope, ofApplication: application)
+        return scope
+    }
+
+    /// The grant that applies, which is that of the strongest layer; nil if there is none.
+    ///
+    /// A grant that cannot be read grants nothing.
+    private func grant(for key: Key) -> Value? {
+        guard let domain = try? Domain(ofApplication: AccessScope.grantsDomain) else { return nil }
+        for place in SearchList(of: domain, on: hosts.this.id).places
+        where place.domain.name == domain.name && layers.mayHaveKeys(place.domain) {
+            guard let stored = try? database.value(place.domain, key) else { continue }
+            return try? VariantForm.value(of: KeyedArchive(validating: stored.archive))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,38 @@
+import DBus
+import DefaultsModel
+import Logging
+
+/// Logs what programs in a sandbox were refused, so that people find out what to grant.
+///
+/// Each application and method is logged once, and no more than ``most`` of them.
+struct RefusalLog {
+    /// The most lines.
+    private static let most = 1000
+
+    private struct Refusal: Hashable {
+        let application: String?
+        let member: String
+    }
+
+    private var logged: Set<Refusal> = []
+
+    /// Notes a refusal.
+    ///
+    /// - Parameter domain: The domain that is outside of the caller's scope; nil if the method is
+    ///   refused for all domains.
+    mutating func note(_ call: MethodCall, _ domain: Domain?, _ logger: Logger) {
+        let application = call.credentials?.application
+        let refusal = Refusal(application: application, member: call.member.string)
+        guard logged.count < Self.most, logged.insert(refusal).inserted else { return }
+        let program = application ?? "A program in a sandbox without a known application"
+        guard let domain else {
+            return logger.notice(
+                "\(program) may not call \(refusal.member), because it is in a sandbox.")
+        }
+        logger.notice(
+            """
+            \(program) has called \(refusal.member) for the domain \(domain), which it may not use. \
+            'defaultsctl grant' can allow it. This is logged once for each method.
+            """)
+    }
+}

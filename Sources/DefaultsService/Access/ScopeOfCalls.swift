@@ -1,0 +1,49 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+
+// Invariants
+//
+// 1. A method reads by `view(for:of:)`, and reads the names in a change by `changingNames(for:)`. So
+//    it cannot show or change what is outside of the caller's scope.
+// 2. To a program in a sandbox, a domain outside of its scope is like one that does not exist. Only
+//    a change is refused, in words that do not say whether the domain exists.
+
+/// What the calls of programs in a sandbox may use.
+extension DefaultsObject {
+    /// The scope of a program; nil if it may use everything.
+    ///
+    /// Programs that may not call at all were refused when they were identified.
+    func scope(of credentials: PeerCredentials?) -> AccessScope? {
+        switch CallerAccess(of: credentials, isBusPrivate: true) {
+        case .full: nil
+        case .none: AccessScope(ofApplication: nil)
+        case .confined(let application): scope(ofApplication: application)
+        }
+    }
+
+    /// What a caller can read of a domain.
+    ///
+    /// - Parameter domain: The domain; nil for a method that reads many.
+    func view(for call: MethodCall, of domain: Domain? = nil) -> DatabaseView {
+        guard let scope = scope(of: call.credentials) else { return database.view }
+        if let domain, !scope.mayRead(domain) { refusals.note(call, domain, logger) }
+        return database.view.limited(to: scope)
+    }
+
+    /// How the names in a call that changes something are read.
+    func changingNames(for call: MethodCall) -> CheckedNames {
+        guard let scope = scope(of: call.credentials) else { return names }
+        return CheckedNames(
+            hosts: hosts, limit: .init(scope: scope, application: call.credentials?.application))
+    }
+
+    /// Refuses a program in a sandbox.
+    func checkUnconfined(_ call: MethodCall) throws {
+        guard case .full = CallerAccess(of: call.credentials, isBusPrivate: true) else {
+            refusals.note(call, nil, logger)
+            throw DefaultsError(confined: call.member.string)
+        }
+    }
+}
