@@ -67,6 +67,8 @@ struct CheckedNames: TransactionNames {
     struct Limit {
         let scope: AccessScope
         let application: String?
+        /// Called with a domain that it may not change.
+        let noteRefusal: @Sendable (Domain) -> Void
     }
 
     /// The machines that suffixes may name.
@@ -77,6 +79,7 @@ struct CheckedNames: TransactionNames {
     func domain(_ text: String) throws -> Domain {
         let domain = try Domain(text, on: hosts)
         if let limit, !limit.scope.mayChange(domain) {
+            limit.noteRefusal(domain)
             throw DefaultsError(confined: limit.application, changing: domain, on: hosts)
         }
         return domain

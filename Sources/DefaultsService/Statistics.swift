@@ -14,12 +14,17 @@ struct Statistics {
     var repairs: UInt64 = 0
 
     /// All facts by name, with what the database has now.
-    func facts(of database: Database, backups: [Backup]) -> [(Contract.GetStatistics.Fact, Value)] {
+    ///
+    /// - Parameter waitingSignals: The signals that wait for the bus.
+    func facts(
+        of database: Database, backups: [Backup], waitingSignals: Int
+    ) -> [(Contract.GetStatistics.Fact, Value)] {
         let counts: [(Contract.GetStatistics.Fact, UInt64)] = [
             (.uptime, UInt64(clamping: start.duration(to: .now).components.seconds)),
             (.calls, calls), (.changes, changes), (.flushes, flushes),
             (.failedFlushes, failedFlushes),
             (.pendingBytes, UInt64(clamping: database.pendingBytes)),
+            (.waitingSignals, UInt64(waitingSignals)),
             (.journalBytes, UInt64(clamping: database.journalSize)),
             (.databaseBytes, UInt64(clamping: database.storeSize)),
             (.reserveBytes, UInt64(clamping: database.reserveSize)),

@@ -83,7 +83,8 @@ import Testing
         #expect(audience.isEmpty)
     }
 
-    @Test func `Joined signals keep the order of their last changes, and lose their names`() throws {
+    @Test func `Joined signals keep the order of their last changes, and lose their names`() throws
+    {
         let signals = [
             try named(1, 1, 5), try announcement(2, of: "c.d"), try named(3, 1, 5),
             try announcement(4, of: "e.f"),

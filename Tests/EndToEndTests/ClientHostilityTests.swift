@@ -71,6 +71,7 @@ import Testing
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
     func `A forged signal causes no call by a sandboxed program`() throws {
         try desktop.setNumber(5, forKey: "Key", in: Self.app)
+        try desktop.tool("grant", "*", "write", Self.app).requireOutput()
         let client = try ClientProcess(
             ["talk", Self.app], in: desktop, by: desktop.wholeSandbox())
         try client.wait(for: "following", to: "state")

@@ -170,6 +170,7 @@ import Testing
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable))
     func `A process in a sandbox sees the changes of others`() throws {
+        try desktop.tool("grant", "*", "write", Self.app).requireOutput()
         let client = try ClientProcess(
             ["talk", Self.app], in: desktop, by: desktop.wholeSandbox())
         #expect(try client.ask("get Key") == "0")

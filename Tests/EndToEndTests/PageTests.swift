@@ -340,14 +340,15 @@ import Testing
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
-    func `A sandboxed caller gets no page, but everything else`() throws {
+    func `A sandboxed caller gets no page, but the values that are granted to it`() throws {
+        try desktop.tool("grant", "*", "write", "org.example.App").requireOutput()
         #expect(desktop.call("Attach", "['org.example.App']").status == 0)
         let refused = try desktop.callFromSandbox(
             "org.defaultsd.Defaults1.Attach", "['org.example.App']")
         #expect(refused.errorName == "org.freedesktop.DBus.Error.AccessDenied", "\(refused)")
         let answer = try desktop.callFromSandbox(
             "org.defaultsd.Defaults1.SetValue", "org.example.App", "Key", "<1>")
-        #expect(answer.output == "(uint64 2,)\n", "\(answer)")
+        #expect(answer.output == "(uint64 3,)\n", "\(answer)")
     }
 }
 

@@ -177,9 +177,11 @@ callers[-1].signal_subscribe(
 
 
 def heard():
-    """The signals since it was asked last; they come before the answer to Ping."""
-    callers[-1].call_sync(
-        NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping", None, None, 0, -1, None)
+    """The signals since it was asked last: the service says how many it has still to send."""
+    while callers[-1].call_sync(
+            NAME, OBJECT, "org.defaultsd.Maintenance1", "GetStatistics", None, None, 0, -1, None
+            ).unpack()[0]["WaitingSignals"]:
+        pass
     while GLib.MainContext.default().iteration(False):
         pass
     told = str(signals)

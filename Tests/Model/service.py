@@ -13,6 +13,8 @@ from gi.repository import Gio, GLib
 from directsocket import DirectConnection
 from privatebus import ERROR, NAME, NO_ANSWER, NO_REPLY, OBJECT, PrivateBus, activation_file
 
+MAINTENANCE = "org.defaultsd.Maintenance1"
+
 NOT_TAKEN = "not taken"
 """The name of the error of a call that a daemon which ended in order has left to the next one."""
 
@@ -141,10 +143,10 @@ class Service:
     def settle(self) -> list[GLib.Variant]:
         """The Changed signals that have come since it was asked last.
 
-        The service answers this connection's Ping after it has sent them, also in a burst, because this
-        connection listens to them.
+        The service asks the bus who listens, and then sends them. It says how many wait for that.
         """
-        self._ask(NAME, OBJECT, "org.freedesktop.DBus.Peer", "Ping")
+        while self._ask(NAME, OBJECT, MAINTENANCE, "GetStatistics")[0]["WaitingSignals"]:
+            pass
         while GLib.MainContext.default().iteration(False):
             pass
         heard = self.heard[:]

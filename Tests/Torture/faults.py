@@ -87,7 +87,11 @@ class Faults:
 
 
 class UnprivilegedDesktop(Desktop):
-    """A desktop of a user who is not root, whose daemon has faults."""
+    """A desktop of a user who is not root, whose daemon has faults.
+
+    This daemon cannot examine the campaign, a program of root that has connected as the user. So
+    programs that it cannot tell from those in a sandbox are granted everything.
+    """
 
     def __init__(self, ground: Ground, faults: Faults):
         if os.geteuid() == 0:
@@ -100,6 +104,11 @@ class UnprivilegedDesktop(Desktop):
                             "--pdeathsig", "KILL"]
             for directory in (self.config, self.runtime, self.home):
                 self.own(directory)
+        self.grants = self.directory / "grants"
+        self.grants.mkdir()
+        (self.grants / "org.defaultsd.Grants.json").write_text('{"*": {"write": ["*"]}}')
+        for path in (self.grants, *self.grants.iterdir()):
+            self.own(path)
 
     def own(self, path: pathlib.Path) -> None:
         """Gives a file to the user."""
@@ -109,7 +118,7 @@ class UnprivilegedDesktop(Desktop):
     def start(self, wrapper: Sequence[str] = (), options: Sequence[str] = (),
               environment: dict[str, str] = {}, serves: bool = True) -> Daemon:
         return super().start(
-            [*self.wrapper, *wrapper], options, self.faults.environment | environment, serves)
+            [*self.wrapper, *wrapper], [*options, "--vendor", str(self.grants)], self.faults.environment | environment, serves)
 
     def run(self, *command: str | pathlib.Path) -> None:
         """Runs a program as the user."""

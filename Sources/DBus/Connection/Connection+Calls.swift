@@ -100,6 +100,8 @@ extension Connection {
         succeed: @escaping (borrowing Message) -> Void, fail: @escaping (any Error) -> Void
     ) {
         do {
+            // A call that is made because another one has ended would never end itself.
+            guard isOpen else { throw DBusError.disconnected }
             let message = try Message.unaddressed(.call)
             try MessageWriter.write(to: message, at: target.path, body)
             try message.address(

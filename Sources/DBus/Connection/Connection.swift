@@ -244,8 +244,8 @@ extension Connection {
     /// Nothing may wait to be written. What the peer still sends is read by nobody if reading is
     /// paused.
     func endWriting() async {
-        guard isOpen else { return }
         await withCheckedContinuation { continuation in
+            guard isOpen else { return continuation.resume() }
             flushes.append(continuation)
             link.endWriting { [weak self] in self?.assumeIsolated { $0.endFlushes() } }
         }

@@ -7,17 +7,12 @@ import DefaultsTerms
 /// | its application ID, and every domain below it | yes | yes |
 /// | `NSGlobalDomain` | yes | no |
 /// | what was granted to it | yes | if that was granted |
-/// | ``grantsDomain`` | if that was granted | no |
+/// | `org.defaultsd.Grants` | if that was granted | no |
 /// | any other | no | no |
 ///
 /// All of this is for every layer of a domain. Whether a layer can be changed at all is another
 /// question.
 package struct AccessScope: Sendable, Equatable {
-    /// The domain whose keys say what is granted to which application.
-    ///
-    /// Its managed layer is the administrator's.
-    package static let grantsDomain = "org.defaultsd.Grants"
-
     /// What may be read besides what may be changed.
     private var readable: [DomainPattern] = []
     private var changeable: [DomainPattern] = []
@@ -50,6 +45,6 @@ package struct AccessScope: Sendable, Equatable {
 
     /// Whether the program may change a domain.
     package func mayChange(_ domain: Domain) -> Bool {
-        domain.name != Self.grantsDomain && changeable.contains { $0.covers(domain.name) }
+        domain.name != GrantTerms.domain && changeable.contains { $0.covers(domain.name) }
     }
 }

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// A domain, or a domain and all domains below it, as a grant names them.
 ///
 /// ```swift
@@ -15,12 +17,12 @@ package struct DomainPattern: Hashable, Sendable {
     ///
     /// - Throws: `ModelError` with code `.invalidDomain`, which says what is wrong and at which byte.
     package init(_ text: String) throws(ModelError) {
-        guard text != "*" else {
+        guard text != GrantTerms.everything else {
             (name, coversBelow) = ("", true)
             return
         }
-        coversBelow = text.hasSuffix(".*")
-        name = coversBelow ? String(text.dropLast(2)) : text
+        coversBelow = text.hasSuffix(GrantTerms.andBelow)
+        name = coversBelow ? String(text.dropLast(GrantTerms.andBelow.count)) : text
         _ = try Domain(ofApplication: name)
     }
 
@@ -44,6 +46,6 @@ package struct DomainPattern: Hashable, Sendable {
 extension DomainPattern: CustomStringConvertible {
     /// The text from which it was parsed.
     package var description: String {
-        name.isEmpty ? "*" : coversBelow ? name + ".*" : name
+        name.isEmpty ? GrantTerms.everything : coversBelow ? name + GrantTerms.andBelow : name
     }
 }

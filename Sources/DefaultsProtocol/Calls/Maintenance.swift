@@ -31,6 +31,8 @@ extension Contract {
             case repairs = "Rescues"
             /// Size of the changes that are not on disk yet, in bytes (t).
             case pendingBytes = "PendingBytes"
+            /// The signals that wait until the bus has said who is to get them (t).
+            case waitingSignals = "WaitingSignals"
             /// Size of the journal, in bytes (t).
             case journalBytes = "JournalBytes"
             /// Size of the database, in bytes (t).

@@ -3,6 +3,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 import KeyedArchive
 
 /// What is granted to programs in a sandbox, beyond the domains of their own applications.
@@ -12,8 +13,6 @@ import KeyedArchive
 /// domain patterns. As for every domain, the administrator's layer is above the user's, and a vendor
 /// may have values below it.
 struct Grants {
-    /// The key for all programs in a sandbox.
-    private static let everybody = "*"
     /// How many applications are remembered.
     private static let most = 256
 
@@ -33,20 +32,20 @@ struct Grants {
 
     /// Forgets everything if a domain has the grants.
     mutating func noteChange(of domain: Domain) {
-        if domain.name == AccessScope.grantsDomain { scopes = [:] }
+        if domain.name == GrantTerms.domain { scopes = [:] }
     }
 
     /// The keys that apply to an application.
     static func keys(of application: String?) -> [Key] {
-        [application, everybody].compactMap { $0.flatMap { try? Key($0) } }
+        [application, GrantTerms.everybody].compactMap { $0.flatMap { try? Key($0) } }
     }
 
     /// The patterns in a grant.
     ///
     /// What is no pattern grants nothing.
-    static func patterns(_ name: String, of grant: Value) -> [DomainPattern] {
+    static func patterns(_ access: GrantTerms.Access, of grant: Value) -> [DomainPattern] {
         guard case .dictionary(_, _, let entries) = grant.withoutVariant,
-            let entry = entries.first(where: { $0.key == .string(name) }),
+            let entry = entries.first(where: { $0.key == .string(access.rawValue) }),
             case .array(_, let elements) = entry.value.withoutVariant
         else { return [] }
         return elements.compactMap { element in
@@ -70,8 +69,8 @@ extension DefaultsObject {
         for key in Grants.keys(of: application) {
             guard let grant = grant(for: key) else { continue }
             scope.grant(
-                reading: Grants.patterns("read", of: grant),
-                changing: Grants.patterns("write", of: grant))
+                reading: Grants.patterns(.read, of: grant),
+                changing: Grants.patterns(.write, of: grant))
         }
         grants.note(scope, ofApplication: application)
         return scope
@@ -81,7 +80,7 @@ extension DefaultsObject {
     ///
     /// A grant that cannot be read grants nothing.
     private func grant(for key: Key) -> Value? {
-        guard let domain = try? Domain(ofApplication: AccessScope.grantsDomain) else { return nil }
+        guard let domain = try? Domain(ofApplication: GrantTerms.domain) else { return nil }
         for place in SearchList(of: domain, on: hosts.this.id).places
         where place.domain.name == domain.name && layers.mayHaveKeys(place.domain) {
             guard let stored = try? database.value(place.domain, key) else { continue }

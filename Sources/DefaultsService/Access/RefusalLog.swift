@@ -18,11 +18,15 @@ struct RefusalLog {
 
     /// Notes a refusal.
     ///
-    /// - Parameter domain: The domain that is outside of the caller's scope; nil if the method is
-    ///   refused for all domains.
-    mutating func note(_ call: MethodCall, _ domain: Domain?, _ logger: Logger) {
-        let application = call.credentials?.application
-        let refusal = Refusal(application: application, member: call.member.string)
+    /// - Parameters:
+    ///   - application: The caller's; nil if it is unknown.
+    ///   - member: The method.
+    ///   - domain: The domain that is outside of the caller's scope; nil if the method is refused for
+    ///     all domains.
+    mutating func note(
+        _ application: String?, _ member: MemberName, _ domain: Domain?, _ logger: Logger
+    ) {
+        let refusal = Refusal(application: application, member: member.string)
         guard logged.count < Self.most, logged.insert(refusal).inserted else { return }
         let program = application ?? "A program in a sandbox without a known application"
         guard let domain else {

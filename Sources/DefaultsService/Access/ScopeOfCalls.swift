@@ -28,21 +28,33 @@ extension DefaultsObject {
     /// - Parameter domain: The domain; nil for a method that reads many.
     func view(for call: MethodCall, of domain: Domain? = nil) -> DatabaseView {
         guard let scope = scope(of: call.credentials) else { return database.view }
-        if let domain, !scope.mayRead(domain) { refusals.note(call, domain, logger) }
+        if let domain, !scope.mayRead(domain) {
+            refusals.note(call.credentials?.application, call.member, domain, logger)
+        }
         return database.view.limited(to: scope)
     }
 
     /// How the names in a call that changes something are read.
     func changingNames(for call: MethodCall) -> CheckedNames {
         guard let scope = scope(of: call.credentials) else { return names }
+        let (application, member, loop) = (
+            call.credentials?.application, call.member, connection.loop
+        )
+        // The names of a large call are read on another thread.
+        let note: @Sendable (Domain) -> Void = { domain in
+            loop.perform {
+                self.assumeIsolated { $0.refusals.note(application, member, domain, $0.logger) }
+            }
+        }
         return CheckedNames(
-            hosts: hosts, limit: .init(scope: scope, application: call.credentials?.application))
+            hosts: hosts,
+            limit: .init(scope: scope, application: application, noteRefusal: note))
     }
 
     /// Refuses a program in a sandbox.
     func checkUnconfined(_ call: MethodCall) throws {
         guard case .full = CallerAccess(of: call.credentials, isBusPrivate: true) else {
-            refusals.note(call, nil, logger)
+            refusals.note(call.credentials?.application, call.member, nil, logger)
             throw DefaultsError(confined: call.member.string)
         }
     }

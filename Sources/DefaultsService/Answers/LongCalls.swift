@@ -220,8 +220,10 @@ extension DefaultsObject {
     ///
     /// During a flush, no new snapshot is taken.
     func snapshotsClosed() async {
-        guard longCalls.isBusy(.answers) else { return }
-        await withCheckedContinuation { longCalls.waitingForRest.append($0) }
+        await withCheckedContinuation { continuation in
+            guard longCalls.isBusy(.answers) else { return continuation.resume() }
+            longCalls.waitingForRest.append(continuation)
+        }
     }
 
     /// Logs the damaged values that were left out of an answer, and starts the repair.

@@ -170,7 +170,9 @@ extension DefaultsObject {
             for domain in lacking {
                 try checkNotEnding()
                 let keys = try database.keys(of: domain)
-                let hasLocks = try keys.contains { try isLocked($0, in: domain, shownBy: database.view) }
+                let hasLocks = try keys.contains {
+                    try isLocked($0, in: domain, shownBy: database.view)
+                }
                 if hasLocks || restoration.isDry {
                     let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
                     try await make(change, in: &report, isDry: restoration.isDry)
@@ -212,7 +214,9 @@ extension DefaultsObject {
         _ proposal: ChangeProposal
     ) throws -> (change: ChangeProposal, locked: UInt64) {
         let domain = proposal.domain
-        let set = try proposal.set.filter { try !isLocked($0.key, in: domain, shownBy: database.view) }
+        let set = try proposal.set.filter {
+            try !isLocked($0.key, in: domain, shownBy: database.view)
+        }
         let present = try proposal.removed.filter { try database.generation(domain, $0) != nil }
         let removed = try present.filter { try !isLocked($0, in: domain, shownBy: database.view) }
         let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)

@@ -32,6 +32,8 @@ struct Audience {
 
     /// Whether there is nothing to be sent.
     var isEmpty: Bool { waiting.isEmpty }
+    /// How many signals wait.
+    var count: Int { waiting.count }
 
     /// How long to wait before the next query; nil if none is due.
     func delayOfQuery(at now: ContinuousClock.Instant) -> Duration? {

@@ -53,8 +53,11 @@ extension DefaultsObject {
         queryTimer?.cancel()
         queryTimer = nil
         queryListeners()
-        guard !audience.isEmpty else { return }
-        await withCheckedContinuation { waitingForSignals.append($0) }
+        await withCheckedContinuation { continuation in
+            // This must be checked here: other work of the loop may have run since the call above.
+            guard !audience.isEmpty else { return continuation.resume() }
+            waitingForSignals.append(continuation)
+        }
     }
 
     // MARK: Who gets them

@@ -39,14 +39,19 @@ extension DefaultsObject {
 
     private func synchronize(_ call: MethodCall) {
         waitUntilDurable { outcome in
-            switch outcome {
-            case .success(let generation):
-                // If the reply cannot be sent, the caller has got an error instead, or has left.
-                try? call.reply {
-                    try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
+            // The call stays on this thread.
+            nonisolated(unsafe) let call = call
+            Task(executorPreference: self.connection.loop) {
+                await self.signalsSent()
+                switch outcome {
+                case .success(let generation):
+                    // If the reply cannot be sent, the caller has got an error instead, or has left.
+                    try? call.reply {
+                        try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
+                    }
+                case .failure(let error):
+                    call.fail(DefaultsError(notDurable: error))
                 }
-            case .failure(let error):
-                call.fail(DefaultsError(notDurable: error))
             }
         }
     }

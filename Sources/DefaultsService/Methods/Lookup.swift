@@ -50,7 +50,9 @@ extension DefaultsObject {
             try Contract.Explain.readArguments(from: &$0, by: ApplicationNames())
         }
         let view = view(for: call, of: domain)
-        let layers = try places(of: domain, in: view).compactMap { try explanation(of: key, in: $0) }
+        let layers = try places(of: domain, in: view).compactMap {
+            try explanation(of: key, in: $0)
+        }
         try call.reply { try Contract.Explain.writeReply(layers, to: &$0) }
     }
 

@@ -265,7 +265,7 @@ static void take_signals(DBusConnection *bus) {
     }
 }
 
-/* Hears signals until nobody holds the other end of a pipe, and all that were sent by then. */
+/* Hears signals until nobody holds the other end of a pipe, and those of all changes made by then. */
 static void listen_until_end(DBusConnection *bus, int pipe) {
     int socket;
     if (!dbus_connection_get_unix_fd(bus, &socket)) fail("the connection has no socket");
@@ -275,7 +275,7 @@ static void listen_until_end(DBusConnection *bus, int pipe) {
         if (!dbus_connection_read_write(bus, 0)) fail("the bus has gone");
         take_signals(bus);
     }
-    time_call(bus, new_call(OUR_PEER, "Ping"));
+    time_call(bus, new_call(OURS, "Synchronize"));
     take_signals(bus);
 }
 

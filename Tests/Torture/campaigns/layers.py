@@ -312,8 +312,8 @@ class Rounds:
         for spelling in [*self.values, *(layer.spelling for layer in self.files.layers.values())]:
             self._expect_replica(spelling)
         generation = self.judge.properties()["Generation"]
-        # The signals up to here have come when this has.
-        self.desktop.watcher.call("GetId", name=BUS, path=BUS_OBJECT, interface=BUS)
+        # The signals up to here have come when this has been answered.
+        self.desktop.watcher.call("Synchronize")
         self.desktop.settle()
         self.floor = generation
 

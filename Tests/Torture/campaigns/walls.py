@@ -170,12 +170,14 @@ def ask(desktop: Desktop, wrapper: list[str], calls) -> list[str]:
 
 
 def sandboxes(ground: Ground, fault: str, short: int, long: int) -> Outcome:
-    """A program with the host's root and other mounts reads and writes, and gets no more."""
+    """A program with the host's root and other mounts has no domain of its own, and gets no more."""
     ways = list(available_ways())
     if not ways:
         return Outcome(fault, 0, skipped="no sandbox can be made here")
     outcome = Outcome(fault, 0)
-    closed = [(MAINTENANCE, "GetStatistics"), (MAINTENANCE, "HandOver"), (MAINTENANCE, "ListBackups")]
+    closed = [
+        (SERVICE, "Remove", "org.example.Torture", "key"), (MAINTENANCE, "GetStatistics"),
+        (MAINTENANCE, "HandOver"), (MAINTENANCE, "ListBackups")]
     open_to_all = [(SERVICE, "ListDomains"), (SERVICE, "Synchronize")]
     with Desktop(ground, is_in_memory=True) as desktop:
         desktop.start()
