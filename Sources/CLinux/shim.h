@@ -12,8 +12,9 @@
 #include <sys/socket.h>   /* sending a descriptor, below */
 #include <sys/signalfd.h> /* signals as a descriptor, so that the event loop reads them */
 #include <sys/statfs.h>   /* the type of a file system */
-#include <sys/syscall.h>  /* dup3, memfd_create and pidfd_open, below */
+#include <sys/syscall.h>  /* dup3, memfd_create, pidfd_open and statx, below */
 #include <sys/sysmacros.h> /* the parts of a device's number */
+#include <linux/stat.h>    /* struct statx, which is not that of stat(2) */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -33,6 +34,25 @@ static inline int clinux_dup3(int descriptor, int number) {
  * always. */
 static inline int clinux_open_process(int process) {
     return (int)syscall(SYS_pidfd_open, process, 0U);
+}
+
+/* O_PATH is declared for _GNU_SOURCE only. See clinux_dup3 for the header. */
+static inline int clinux_path_only(void) {
+    return 010000000;
+}
+
+/* The identity of an open file, as the kernel has it in memory: a program that serves the file system is
+ * not asked. Gives 0, or -1 and errno. */
+static inline int clinux_cached_identity(int descriptor, uint32_t *major, uint32_t *minor,
+                                         uint64_t *inode) {
+    struct statx status;
+    if (syscall(SYS_statx, descriptor, "", 0x1000 /* AT_EMPTY_PATH */ | 0x4000 /* DONT_SYNC */,
+                STATX_INO, &status) != 0)
+        return -1;
+    *major = status.stx_dev_major;
+    *minor = status.stx_dev_minor;
+    *inode = status.stx_ino;
+    return 0;
 }
 
 /* epoll(7), whose events are a packed structure that Swift does not import. With close-on-exec set. */

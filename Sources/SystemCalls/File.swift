@@ -19,6 +19,17 @@ package struct File: ~Copyable {
         self.descriptor = descriptor
     }
 
+    /// Opens a file in an open directory, with `O_CLOEXEC` in addition to the given flags.
+    package init(
+        _ name: String, _ flags: Int32, in directory: borrowing File
+    ) throws(SystemError) {
+        let path = "\(directory.path)/\(name)"
+        let descriptor = retrying { openat(directory.descriptor, name, flags | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .last("openat", path) }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
     /// Takes ownership of an open file.
     ///
     /// - Parameter path: What messages call it.

@@ -102,7 +102,8 @@ extension FileStatus {
 
 /// The identity of a file on this machine, whatever its names.
 package struct FileIdentity: Sendable, Hashable {
-    private let device: dev_t
+    /// The number of its device.
+    package let device: dev_t
     private let inode: ino_t
 
     fileprivate init(_ status: FileStatus) {
@@ -120,6 +121,11 @@ package struct FileIdentity: Sendable, Hashable {
     package init?(ofDescriptor number: Int32) {
         guard let status = try? FileStatus(ofDescriptor: number) else { return nil }
         self = status.identity
+    }
+
+    init(device: dev_t, inode: ino_t) {
+        self.device = device
+        self.inode = inode
     }
 
     /// Whether two paths lead to the same file; false if one leads to none.

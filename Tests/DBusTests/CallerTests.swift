@@ -78,7 +78,7 @@ import TestSupport
     /// A reference to a process of its own that sleeps, or has ended.
     private static func reference(hasEnded: Bool) throws -> (FileDescriptor, ChildProcess) {
         let child = try ChildProcess(["sleep", "1000"])
-        let reference = try #require(ProcessPlace.reference(to: child.processIdentifier))
+        let reference = try #require(ProcessReference.make(child.processIdentifier))
         if hasEnded {
             child.send(SIGKILL)
             child.waitUntilExit()

@@ -35,7 +35,7 @@ extension Connection {
     /// Identifies the other end of the socket, by what the kernel says.
     func identifyPeer(refusing judge: (PeerCredentials?) -> DBusError?) {
         guard let peer = callers.peer else { return }
-        identify(peer, as: link.socketCredentials, refusing: judge)
+        identify(peer, as: link.socketCredentials(among: calls.instances), refusing: judge)
     }
 
     func identify(

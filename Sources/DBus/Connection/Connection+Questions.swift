@@ -84,7 +84,7 @@ extension Connection {
 
     private func askWhoIs(_ caller: Caller<WaitingCall>, _ name: BusName) {
         askBus(Self.busInterface, "GetConnectionCredentials", about: name, replying: "a{sv}") {
-            try PeerCredentials.Answer(reading: &$0)
+            try PeerCredentials.Answer(reading: &$0, among: self.calls.instances)
         } then: { result in
             switch result {
             case .failure(let error) where error.isPassing:
@@ -108,7 +108,7 @@ extension Connection {
     /// Its process is alive, because it answers.
     func askWhereBusIs() {
         askBus(Self.busInterface, "GetConnectionCredentials", about: .bus, replying: "a{sv}") {
-            try PeerCredentials.Answer(reading: &$0)
+            try PeerCredentials.Answer(reading: &$0, among: self.calls.instances)
         } then: { answer in
             self.calls.busPlace = (try? answer.get())?.credentials.place
         }
@@ -125,7 +125,7 @@ extension Connection {
             try $0.readBool()
         } then: { answer in
             var credentials = credentials
-            if (try? answer.get()) != true { credentials.place = nil }
+            if (try? answer.get()) != true { credentials.forgetProcess() }
             self.conclude(credentials, about: caller)
         }
     }

@@ -1,5 +1,3 @@
-import CLinux
-import Glibc
 import SystemCalls
 
 /// The identity of the other end, which the kernel recorded when the connection was made.
@@ -37,15 +35,32 @@ package struct PeerCredentials: Sendable, Hashable {
     /// manager can give it its own mounts.
     package internal(set) var isAtHome = false
 
+    /// The ID of the sandboxed application to which the process belongs, such as `org.example.App` or
+    /// `snap.example`; see ``SandboxedApplication``.
+    ///
+    /// Nil if it is in no sandbox, or in one without a proven name.
+    package internal(set) var application: String?
+
     /// Makes credentials from known values.
+    ///
+    /// - Parameter flatpak: The ID of the Flatpak app to which the process belongs, if that is proven.
     package init(
         userID: UInt32?, processID: UInt32?, securityLabel: String? = nil,
-        place: ProcessPlace? = nil
+        place: ProcessPlace? = nil, flatpak: String? = nil
     ) {
         self.userID = userID
         self.processID = processID
         self.securityLabel = securityLabel
         self.place = place
+        application = SandboxedApplication.id(label: securityLabel, flatpak: flatpak)
+    }
+
+    /// Forgets what was found out about the process, because it may be another one than connected.
+    ///
+    /// The label is that of the process which connected.
+    mutating func forgetProcess() {
+        place = nil
+        application = SandboxedApplication.id(label: securityLabel, flatpak: nil)
     }
 }
 
@@ -65,7 +80,9 @@ extension PeerCredentials.Answer {
     /// Reads the answer of the bus.
     ///
     /// Later versions of the bus may add fields.
-    init(reading reader: inout MessageReader) throws {
+    ///
+    /// - Parameter instances: Those that a caller may belong to.
+    init(reading reader: inout MessageReader, among instances: FlatpakInstances) throws {
         var (userID, processID): (UInt32?, UInt32?)
         var securityLabel: String?
         var reference: FileDescriptor?
@@ -80,62 +97,12 @@ extension PeerCredentials.Answer {
             default: break
             }
         }
-        let place = processID.flatMap { ProcessPlace(ofProcess: $0, reference: reference) }
-        credentials = PeerCredentials(
-            userID: userID, processID: processID, securityLabel: securityLabel, place: place)
-        isProcessCertain = reference != nil
-    }
-}
-
-/// Where a process lives: its root directory, its users and its mounts.
-///
-/// A sandbox differs from its host in at least one of them.
-package struct ProcessPlace: Sendable, Hashable {
-    private let root: FileIdentity
-    private let userNamespace: FileIdentity
-    private let mountNamespace: FileIdentity
-
-    /// The place of this process; nil without `/proc`.
-    package static let own = ProcessPlace(at: "/proc/self")
-
-    /// Examines a process by its number.
-    ///
-    /// A process can end, and another one can get its number. A reference (see pidfd_open(2))
-    /// always means the same process. If that process is alive after the examination, it had the
-    /// number throughout.
-    ///
-    /// - Parameter reference: The process that is meant; nil for the one that has the number now.
-    /// - Returns: Nil if the process has ended, or cannot be examined.
-    init?(ofProcess number: UInt32, reference: FileDescriptor?) {
-        guard let number = Int32(exactly: number),
-            let reference = reference ?? Self.reference(to: number),
-            let place = ProcessPlace(at: "/proc/\(number)"), Self.isAlive(reference)
-        else { return nil }
-        self = place
-    }
-
-    private init?(at path: String) {
-        do {
-            let directory = try File(path, O_RDONLY | O_DIRECTORY)
-            root = try FileStatus(of: "root/", in: directory).identity
-            userNamespace = try FileStatus(of: "ns/user", in: directory).identity
-            mountNamespace = try FileStatus(of: "ns/mnt", in: directory).identity
-        } catch {
-            return nil
+        let process = processID.flatMap {
+            ExaminedProcess($0, reference: reference, among: instances)
         }
-    }
-
-    /// A reference to the process that has this number now; nil if there is none.
-    static func reference(to number: Int32) -> FileDescriptor? {
-        let descriptor = clinux_open_process(number)
-        return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
-    }
-
-    /// Whether a process is running.
-    ///
-    /// Its reference becomes readable when it ends.
-    private static func isAlive(_ reference: FileDescriptor) -> Bool {
-        var entry = pollfd(fd: reference.number, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 0) == 0
+        credentials = PeerCredentials(
+            userID: userID, processID: processID, securityLabel: securityLabel,
+            place: process?.place, flatpak: process?.flatpak)
+        isProcessCertain = reference != nil
     }
 }

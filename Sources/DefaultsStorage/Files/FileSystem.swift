@@ -70,38 +70,3 @@ package struct FileSystem: Hashable, Sendable {
         fuse: ("fuse", false),
     ]
 }
-
-/// What is mounted where, as the kernel lists it for this process.
-///
-/// See [proc(5)](https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html).
-struct MountTable {
-    /// More than the lists of machines with thousands of mounts.
-    private static let largestSize = 1 << 20
-
-    let text: String
-
-    static var current: MountTable? {
-        guard let file = try? File("/proc/self/mountinfo", O_RDONLY),
-            let bytes = try? file.read(largestSize, at: 0)
-        else { return nil }
-        return MountTable(text: String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// The number of a device as the list has it.
-    static func number(of device: dev_t) -> String {
-        "\(gnu_dev_major(device)):\(gnu_dev_minor(device))"
-    }
-
-    /// The type that a device is mounted as; nil if the list does not have it.
-    func type(ofDevice number: String) -> String? {
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            // After the sixth word come optional ones, and then a dash.
-            guard words.count > 6, words[2] == number,
-                let dash = words[6...].firstIndex(of: "-"), dash + 1 < words.count
-            else { continue }
-            return String(words[dash + 1])
-        }
-        return nil
-    }
-}
