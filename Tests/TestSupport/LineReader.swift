@@ -12,6 +12,14 @@ public final class LineReader: @unchecked Sendable {
         self.file = file
     }
 
+    /// Waits until the program has printed a byte that no line has had.
+    ///
+    /// - Returns: Whether it has; false if it has closed its output.
+    public func waitForByte() -> Bool {
+        if buffer.isEmpty { buffer += file.availableData }
+        return !buffer.isEmpty
+    }
+
     /// The next line without its end; nil where the program has closed its output.
     public func next() -> String? {
         while true {

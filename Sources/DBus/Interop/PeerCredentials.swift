@@ -19,11 +19,6 @@ package struct PeerCredentials: Sendable, Hashable {
     /// Nil without such a module, and on a connection without a bus.
     package let securityLabel: String?
 
-    /// The ID of the sandboxed application to which the caller belongs.
-    ///
-    /// Nil if it is in no sandbox, or in one without a proven name.
-    package internal(set) var application: String?
-
     /// Where the process lived before its first call.
     ///
     /// Nil if it had already ended, or could not be examined.

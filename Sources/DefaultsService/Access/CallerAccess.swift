@@ -48,7 +48,8 @@ enum CallerAccess {
             self = .none
             return
         }
-        let isConfined = credentials.application != nil || !credentials.isAtHome
+        let isSnap = credentials.securityLabel?.hasPrefix("snap.") == true
+        let isConfined = isSnap || credentials.application != nil || !credentials.isAtHome
         self = isConfined ? .confined(application: credentials.application) : .full
     }
 }
