@@ -11,7 +11,8 @@ import Testing
     private static let verbs = [
         "read", "read-type", "write", "rename", "delete", "delete-all",
         "factory-reset", "apply", "import", "export",
-        "domains", "keys", "find", "explain", "locked", "lint", "watch", "inspect", "sync",
+        "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",
+        "watch", "inspect", "sync",
         "status", "stats", "doctor",
         "backup",
     ]

@@ -13,8 +13,8 @@ struct Grant: ServiceCommand {
             A Flatpak or a snap can use the domains that are its application ID or begin with it and \
             a dot, and read NSGlobalDomain. This allows more. What it may write, it may also read. \
             A domain with .* after it includes all domains below it, and * is all domains. The \
-            application * is every program in a sandbox. A snap is snap.NAME. Grants are values of \
-            org.defaultsd.Grants, so an administrator can set and lock them.
+            application * is every program in a sandbox, and the snap example is snap.example. \
+            Grants are values of org.defaultsd.Grants, so an administrator can set and lock them.
             """)
 
     @OptionGroup var application: GrantedApplication

@@ -14,10 +14,11 @@ extension ToolError {
 
     static func nothingGranted(_ application: String, _ patterns: [String]) -> ToolError {
         let domains = patterns.map { "'\($0.inBrief)'" }.joined(separator: ", ")
-        let what = patterns.isEmpty ? "Nothing" : domains
-        return ToolError(
-            "\(what) is not granted to \(application.onOneLine). 'defaultsctl grants' lists all grants.",
-            refused)
+        let what =
+            patterns.isEmpty
+            ? "\(application.onOneLine) has no such grant"
+            : "\(domains) is not granted to \(application.onOneLine)"
+        return ToolError("\(what). 'defaultsctl grants' lists all grants.", refused)
     }
 
     static func invalidGrant(_ application: String) -> ToolError {

@@ -17,6 +17,11 @@ enum RefusedLines {
         remove com.example.missing | 1 | Domain (com.example.missing) not found. Defaults have not been changed.
         delete-all com.example.missing | 1 | Domain (com.example.missing) not found.
         delete-all com.example.there missing | 1 | Key 'missing' of domain com.example.there not found.
+        grant 'a b' read com.example.there | 64 | 'a b' is not an application ID.
+        grant com.example.app read 'a..*' | 64 | 'a..*' does not name domains.
+        grant com.example.app look com.example.there | 64 | Please provide one of 'read' and 'write'
+        revoke com.example.app | 1 | com.example.app has no such grant.
+        revoke com.example.app read com.example.there | 1 | 'com.example.there' is not granted to com.example.app.
         find nothing-like-it | 1 | No domain, key, nor value containing 'nothing-like-it'
         read -currentHost com.example.there | 1 | Domain com.example.there@host does not exist
         read -host elsewhere com.example.there k | 1 | The domain/default pair of (com.example.there@host:elsewhere, k) does not exist
