@@ -27,7 +27,8 @@ import Testing
         #expect(throws: ModelError.self) { try DomainPattern(text) }
     }
 
-    @Test func `An application has its own domains in every layer, and reads the global one`() throws
+    @Test func `An application has its own domains in every layer, and reads the global one`()
+        throws
     {
         let scope = AccessScope(ofApplication: "org.example.App")
         for layer in [Layer.domain, .managed, .system] {
