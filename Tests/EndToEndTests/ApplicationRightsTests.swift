@@ -238,6 +238,32 @@ struct ApplicationRightsTests {
         #expect(inside.next()?.hasPrefix("Changed ('\(Self.app)'") == true)
     }
 
+    // MARK: Flatpak itself
+
+    @Test(
+        .enabled(
+            if: FlatpakApplication.obstacle == nil,
+            Comment(rawValue: FlatpakApplication.obstacle ?? "")))
+    func `An app of a real Flatpak has these rights, and hears of its own domains`() throws {
+        let flatpak = try FlatpakApplication(Self.app)
+        func ask(_ member: String, _ arguments: String...) -> ProgramResult {
+            desktop.run(
+                flatpak.command(
+                    SandboxProgram.call(
+                        "\(Self.service).\(member)", at: "/org/defaultsd/Defaults1", arguments)))
+        }
+        #expect(ask("GetValue", Self.app, "Key").output.hasPrefix("(<int64 5>"))
+        #expect(ask("SetValue", Self.helper, "New", "<1>").output.hasPrefix("(uint64"))
+        #expect(ask("GetValue", Self.other, "Key").error.contains("Error.NotFound"))
+        #expect(ask("SetValue", Self.other, "Key", "<1>").error.contains(Self.denied))
+        #expect(!ask("ListDomains").output.contains(Self.other))
+        let inside = try listen(flatpak.command(SandboxProgram.listen(to: Self.service)))
+        for domain in [Self.other, Self.app] {
+            try desktop.setNumber(30, forKey: "Key", in: domain)
+        }
+        #expect(inside.next()?.hasPrefix("Changed ('\(Self.app)'") == true)
+    }
+
     // MARK: Grants
 
     private func read(_ domain: String) -> String {
