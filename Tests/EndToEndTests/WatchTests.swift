@@ -23,15 +23,15 @@ import Testing
         desktop.tool("write", "org.example.Game", "Level", "-int", "1")
         let (watcher, lines) = try watch()
         desktop.tool("write", "org.example.Game", "Level", "-int", "2")
-        desktop.tool("write", "org.example.Game@host", "New\n", "-string", "a\u{1B}b")
-        desktop.tool("delete", "org.example.Game", "Level")
         #expect(
             lines.next()?.contains(
                 /^org\.example\.Game Level = 2 \(was 1; defaultsctl \d+\)$/) == true)
+        desktop.tool("write", "org.example.Game@host", "New\n", "-string", "a\u{1B}b")
         #expect(
             lines.next()?.contains(
                 /^org\.example\.Game@host "New\\n" = "a\\u001[bB]b" \(new; defaultsctl \d+\)$/)
                 == true)
+        desktop.tool("delete", "org.example.Game", "Level")
         #expect(
             lines.next()?.contains(
                 /^org\.example\.Game Level removed \(was 2; defaultsctl \d+\)$/) == true)
@@ -44,8 +44,8 @@ import Testing
         let (watcher, lines) = try watch("--json")
         defer { watcher.send(SIGTERM) }
         desktop.tool("write", "a.b", "key", "--json", #"{"x":[1,null]}"#)
-        desktop.tool("delete", "a.b", "key")
         let set = try object(lines.next())
+        desktop.tool("delete", "a.b", "key")
         #expect(set["generation"] as? Int == 2 && set["domain"] as? String == "a.b")
         #expect(set["key"] as? String == "key" && set["old"] == nil)
         #expect(set["new"] as? [String: NSArray] == ["x": [1, NSNull()]])
@@ -134,8 +134,8 @@ import Testing
         desktop.tool("write", "a.b@host", "key", "--json", #"{"y":1}"#)
         desktop.tool("write", "a.b", "key", "--path", "y", "-int", "3")
         desktop.tool("write", "a.b", "key", "--path", "x", "-int", "4")
-        desktop.tool("delete", "a.b", "key")
         #expect(lines.next()?.hasPrefix("a.b key x = 4 (was 1; ") == true)
+        desktop.tool("delete", "a.b", "key")
         #expect(lines.next()?.hasPrefix("a.b key x removed (was 4; ") == true)
         #expect(desktop.tool("watch", "a.b", "--path", "x").status == 64)
         #expect(desktop.tool("watch", "--json", "--as-commands").status == 64)

@@ -265,6 +265,32 @@ static void take_signals(DBusConnection *bus) {
     }
 }
 
+/* How many signals the service has still to send. */
+static uint64_t waiting_signals(DBusConnection *bus) {
+    DBusError error = DBUS_ERROR_INIT;
+    DBusMessage *call = new_call("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
+                                 "org.defaultsd.Maintenance1", "GetStatistics");
+    DBusMessage *reply = dbus_connection_send_with_reply_and_block(bus, call, -1, &error);
+    if (!reply) fail("GetStatistics: %s", error.message);
+    DBusMessageIter body, facts;
+    dbus_message_iter_init(reply, &body);
+    dbus_message_iter_recurse(&body, &facts);
+    uint64_t count = UINT64_MAX;
+    for (; dbus_message_iter_get_arg_type(&facts); dbus_message_iter_next(&facts)) {
+        DBusMessageIter fact, value;
+        const char *name;
+        dbus_message_iter_recurse(&facts, &fact);
+        dbus_message_iter_get_basic(&fact, &name);
+        dbus_message_iter_next(&fact);
+        dbus_message_iter_recurse(&fact, &value);
+        if (!strcmp(name, "WaitingSignals")) dbus_message_iter_get_basic(&value, &count);
+    }
+    if (count == UINT64_MAX) fail("GetStatistics does not say how many signals wait");
+    dbus_message_unref(call);
+    dbus_message_unref(reply);
+    return count;
+}
+
 /* Hears signals until nobody holds the other end of a pipe, and those of all changes made by then. */
 static void listen_until_end(DBusConnection *bus, int pipe) {
     int socket;
@@ -275,7 +301,7 @@ static void listen_until_end(DBusConnection *bus, int pipe) {
         if (!dbus_connection_read_write(bus, 0)) fail("the bus has gone");
         take_signals(bus);
     }
-    time_call(bus, new_call(OURS, "Synchronize"));
+    while (waiting_signals(bus)) take_signals(bus);
     take_signals(bus);
 }
 
