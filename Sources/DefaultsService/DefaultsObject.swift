@@ -45,8 +45,8 @@ package actor DefaultsObject {
     var audience = Audience()
     /// Fires when the bus is to be queried for listeners.
     var queryTimer: EventLoop.Timer?
-    /// Who waits until all signals have been sent.
-    var waitingForSignals: [CheckedContinuation<Void, Never>] = []
+    /// Who waits until this many signals have been sent.
+    var waitingForSignals: [(count: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
     /// The programs that are connected without a bus, and the domains that each follows.
     var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.

@@ -77,6 +77,7 @@ extension DefaultsObject {
                 let isBusy = object.disk.isWorking || object.longCalls.isAnyBusy
                 if isBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }
+                object.endWaitsForSignals(isOver: true)
             }
         }
     }

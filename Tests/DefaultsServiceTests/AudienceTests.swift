@@ -83,6 +83,30 @@ import Testing
         #expect(audience.isEmpty)
     }
 
+    @Test func `Signals of very many domains are kept, and are not joined again and again`() throws
+    {
+        var audience = Audience()
+        let count = 20 * Audience.mostWaiting.count
+        for number in 0..<count { audience.add(try announcement(number, of: "a.b\(number)")) }
+        #expect(audience.count == count && audience.added == UInt64(count))
+        audience.beginQuery(at: start)
+        #expect(audience.finishQuery(at: start).count == count)
+        #expect(audience.answered == UInt64(count))
+    }
+
+    @Test func `Without an answer signals wait for the next query, joined`() throws {
+        var audience = Audience()
+        for number in 1...3 { audience.add(try named(number, 1, 5)) }
+        audience.beginQuery(at: start)
+        audience.add(try announcement(4, of: "c.d"))
+        #expect(audience.finishQuery(at: start, hasAnswer: false).isEmpty)
+        #expect(audience.answered == 0)
+        #expect(audience.delayOfQuery(at: start) == Audience.pauseAfterFailure)
+        audience.beginQuery(at: start)
+        #expect(numbers(audience.finishQuery(at: start)) == [3, 4])
+        #expect(audience.answered == 4)
+    }
+
     @Test func `Joined signals keep the order of their last changes, and lose their names`() throws
     {
         let signals = [

@@ -65,7 +65,7 @@ final class Caller<Call> {
     /// connection, and then a local process may get its number.
     var isForgettable: Bool {
         // It may have a call on another thread, which a later call must not overtake.
-        guard !place.hasCalls, !isPutOff else { return false }
+        guard !place.hasCalls, !isPutOff, !isInQuestion, whenAsked.isEmpty else { return false }
         guard let credentials else { return true }
         return credentials.isAtHome
     }
@@ -220,7 +220,9 @@ struct CallerTable<Call> {
     ///
     /// - Parameter names: The names of all connections.
     mutating func forget(allBut names: Set<String>) {
-        callers = callers.filter { names.contains($0.key.string) || $0.value.place.hasCalls }
+        callers = callers.filter {
+            names.contains($0.key.string) || $0.value.place.hasCalls || !$0.value.whenAsked.isEmpty
+        }
         noteForgotten()
     }
 

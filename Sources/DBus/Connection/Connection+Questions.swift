@@ -228,7 +228,10 @@ extension Connection {
         nonisolated(unsafe) let caller = caller
         loop.schedule(after: delay) { [weak self] in
             caller.isInQuestion = false
-            self?.assumeIsolated { $0.calls.proceed(with: caller) }
+            self?.assumeIsolated { connection in
+                connection.calls.proceed(with: caller)
+                if !caller.whenAsked.isEmpty { connection.ask(about: caller) }
+            }
         }
     }
 

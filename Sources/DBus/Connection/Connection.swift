@@ -64,7 +64,8 @@ package actor Connection {
     var nameLostHandlers: [BusName: [@Sendable () -> Void]] = [:]
     private var flushes: [CheckedContinuation<Void, Never>] = []
     private var disconnectHandlers: [@Sendable () -> Void] = []
-    private(set) var isOpen = true
+    /// Whether neither side has ended the connection.
+    package private(set) var isOpen = true
 
     /// The loop.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -39,8 +39,10 @@ extension Connection {
             }
             return count
         } then: { result in
+            if case .failure(let error) = result, error.isRefusalForGood {
+                self.callers.areRulesShown = false
+            }
             guard let count = try? result.get() else {
-                self.callers.areRulesShown = !self.isOpen
                 return self.readNames(completion: completion)
             }
             guard count <= Self.mostRules else { return self.readNames(completion: completion) }
@@ -96,6 +98,16 @@ extension Connection {
                 Listeners(
                     all: zip(names, credentials).map { ($0, $1) }, haveRules: haveRules))
         }
+    }
+}
+
+extension DBusError {
+    /// Whether the same call will be refused again.
+    fileprivate var isRefusalForGood: Bool {
+        [
+            .unknownMethod, .unknownInterface, .unknownObject,
+            "org.freedesktop.DBus.Error.AccessDenied",
+        ].contains(name)
     }
 }
 

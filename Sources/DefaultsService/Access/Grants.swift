@@ -83,8 +83,12 @@ extension DefaultsObject {
         guard let domain = try? Domain(ofApplication: GrantTerms.domain) else { return nil }
         for place in SearchList(of: domain, on: hosts.this.id).places
         where place.domain.name == domain.name && layers.mayHaveKeys(place.domain) {
-            guard let stored = try? database.value(place.domain, key) else { continue }
-            return try? VariantForm.value(of: KeyedArchive(validating: stored.archive))
+            do {
+                guard let stored = try database.value(place.domain, key) else { continue }
+                return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+            } catch {
+                return nil
+            }
         }
         return nil
     }

@@ -16,6 +16,7 @@ struct Audience {
     /// longer than this.
     static let longestPause = Duration.milliseconds(200)
     private static let pauseFactor = 20
+    static let pauseAfterFailure = Duration.seconds(1)
     /// The most signals that wait, and the most bytes that the names of their keys may have
     /// together.
     static let mostWaiting = (count: 4096, names: 1 << 20)
@@ -23,8 +24,16 @@ struct Audience {
     private var waiting: [Announcement] = []
     /// The bytes of the names of those that wait.
     private var waitingNames = 0
-    /// How many of those that wait the query is about, and when it began.
-    private var query: (count: Int, began: ContinuousClock.Instant)?
+    /// How many of those that wait the query is about, how many had come by then, and when it began.
+    private var query: (count: Int, added: UInt64, began: ContinuousClock.Instant)?
+    /// When this many wait, they are joined.
+    ///
+    /// It grows if they are of that many layers, so that joining them again and again costs little.
+    private var joinedAt = 2 * mostWaiting.count
+    /// How many signals have come.
+    private(set) var added: UInt64 = 0
+    /// How many of these had come before the last query that was answered.
+    private(set) var answered: UInt64 = 0
     /// When the next query may begin.
     private var nextQuery: ContinuousClock.Instant?
     /// Whether there are no pauses between queries any more.
@@ -47,25 +56,40 @@ struct Audience {
         let hasRoom = waitingNames + announcement.nameBytes <= Self.mostWaiting.names
         let kept = hasRoom ? announcement.withoutValues() : announcement.withoutNames()
         waitingNames += kept.nameBytes
+        added += 1
         waiting.append(kept)
         // Those that a query is about keep their number.
-        guard waiting.count - (query?.count ?? 0) >= 2 * Self.mostWaiting.count else { return }
-        let asked = waiting.prefix(query?.count ?? 0)
-        waiting = asked + Self.joined(waiting.dropFirst(asked.count))
+        let asked = query?.count ?? 0
+        guard waiting.count - asked >= joinedAt else { return }
+        replace(waiting.prefix(asked) + Self.joined(waiting.dropFirst(asked)))
+        joinedAt = 2 * max(Self.mostWaiting.count, waiting.count - asked)
+    }
+
+    private mutating func replace(_ announcements: some Sequence<Announcement>) {
+        waiting = Array(announcements)
         waitingNames = waiting.reduce(0) { $0 + $1.nameBytes }
     }
 
     mutating func beginQuery(at now: ContinuousClock.Instant) {
-        query = (waiting.count, now)
+        query = (waiting.count, added, now)
     }
 
     /// Notes that a query has been answered.
     ///
+    /// - Parameter hasAnswer: If it failed, the signals wait for the next query.
     /// - Returns: The signals that are sent to those whom the query has found.
-    mutating func finishQuery(at now: ContinuousClock.Instant) -> [Announcement] {
+    mutating func finishQuery(
+        at now: ContinuousClock.Instant, hasAnswer: Bool = true
+    ) -> [Announcement] {
         guard let query else { return [] }
         self.query = nil
         nextQuery = now + min((now - query.began) * Self.pauseFactor, Self.longestPause)
+        guard hasAnswer else {
+            replace(Self.joined(waiting))
+            (nextQuery, isInHurry) = (now + Self.pauseAfterFailure, false)
+            return []
+        }
+        answered = query.added
         let ready = Array(waiting.prefix(query.count))
         waiting.removeFirst(query.count)
         waitingNames -= ready.reduce(0) { $0 + $1.nameBytes }

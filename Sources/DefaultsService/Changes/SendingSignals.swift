@@ -13,9 +13,8 @@ import Logging
 
 /// Sends the signals about changes.
 extension DefaultsObject {
-    /// If more signals than this have to be sent because the bus does not tell who listens, those of
-    /// a domain are joined.
-    private static let mostToEverybody = 1000
+    /// If more signals than this would be sent at once, those of each layer are joined.
+    private static let mostAtOnce = 10_000
 
     /// Announces the changes that were found in the crash journal, with one signal for each layer
     /// of a domain.
@@ -46,7 +45,7 @@ extension DefaultsObject {
         queryListeners()
     }
 
-    /// Waits until all signals have been sent.
+    /// Waits until the signals of all changes up to now have been sent.
     func signalsSent() async {
         audience.isInHurry = true
         defer { audience.isInHurry = false }
@@ -56,7 +55,19 @@ extension DefaultsObject {
         await withCheckedContinuation { continuation in
             // This must be checked here: other work of the loop may have run since the call above.
             guard !audience.isEmpty else { return continuation.resume() }
-            waitingForSignals.append(continuation)
+            waitingForSignals.append((audience.added, continuation))
+        }
+    }
+
+    /// Lets those go on that wait for signals.
+    ///
+    /// - Parameter isOver: Whether nothing more can be sent.
+    func endWaitsForSignals(isOver: Bool = false) {
+        let waiting = waitingForSignals
+        let isDone = isOver || audience.isEmpty
+        waitingForSignals = waiting.filter { !isDone && $0.count > audience.answered }
+        for (count, continuation) in waiting where isDone || count <= audience.answered {
+            continuation.resume()
         }
     }
 
@@ -79,14 +90,15 @@ extension DefaultsObject {
         }
     }
 
-    /// - Parameter listeners: Nil if the bus does not answer, and then nobody can be told.
+    /// - Parameter listeners: Nil if the bus does not answer.
     private func finishQuery(_ listeners: Listeners?) {
-        let announcements = audience.finishQuery(at: .now)
+        // After the end of the connection nobody can be told.
+        let isOver = listeners == nil && !connection.assumeIsolated { $0.isOpen }
+        let announcements = audience.finishQuery(
+            at: .now, hasAnswer: listeners != nil || isOver)
         if let listeners { send(announcements, to: listeners) }
         queryListeners()
-        guard audience.isEmpty else { return }
-        for continuation in waitingForSignals { continuation.resume() }
-        waitingForSignals = []
+        endWaitsForSignals()
     }
 
     private func send(_ announcements: [Announcement], to listeners: Listeners) {
@@ -94,9 +106,7 @@ extension DefaultsObject {
         guard listeners.haveRules || receivers.contains(where: { $0.scope != nil }) else {
             return send(announcements, to: nil)
         }
-        let areMany =
-            !listeners.haveRules
-            && announcements.count * receivers.count > Self.mostToEverybody
+        let areMany = announcements.count * receivers.count > Self.mostAtOnce
         for announcement in areMany ? Audience.joined(announcements) : announcements {
             for receiver in receivers where receiver.scope?.mayRead(announcement.domain) ?? true {
                 send([announcement], to: receiver.name)
