@@ -48,13 +48,14 @@ extension Connection {
     /// Serves a socket on a loop that runs on another thread; its first call finds the interfaces.
     static func open(
         serving socket: FileDescriptor, on loop: EventLoop, _ interfaces: [Interface] = [],
-        at path: ObjectPath = "/"
+        at path: ObjectPath = "/", among instances: FlatpakInstances = .current
     ) async throws -> Connection {
         try await withCheckedThrowingContinuation { continuation in
             loop.perform {
                 let opened = Result {
                     let connection = try Connection(serving: socket, on: loop)
                     connection.assumeIsolated { connection in
+                        connection.calls.instances = instances
                         connection.identifyCallers()
                         connection.export(interfaces, at: path)
                     }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -7,7 +8,26 @@ import Testing
 
 /// Who calls from a sandbox, as the service learns it.
 @Suite struct SandboxedCallerTests {
-    /// A service that says who calls, and the bus that it is on.
+    /// Says who calls.
+    private static let interface = Interface(
+        "a.Service",
+        methods: [
+            Method("Who", out: [Argument("who", "s")]) { call in
+                let credentials = call.credentials
+                let words = [
+                    credentials?.application ?? "nobody",
+                    credentials?.isAtHome == true ? "at home" : "confined",
+                ]
+                try call.reply { try $0.writeString(words.joined(separator: ", ")) }
+            }
+        ], signals: [SignalDeclaration("Rang", [Argument("count", "u")])])
+
+    private static func serve(on connection: Connection, runtimeDirectory: String) async {
+        await connection.export([interface], at: "/")
+        await connection.identifyCallers(inRuntimeDirectory: runtimeDirectory)
+    }
+
+    /// A service on a bus of its own.
     private final class Service: Sendable {
         let session: PrivateSession
         let connection: Connection
@@ -19,18 +39,8 @@ import Testing
             connection = try await session.connect()
             directory = try TemporaryDirectory()
             mkdir(directory.path + "/runtime", 0o700)
-            let method = Method("Who", out: [Argument("who", "s")]) { call in
-                let credentials = call.credentials
-                let words = [
-                    credentials?.application ?? "nobody",
-                    credentials?.isAtHome == true ? "at home" : "confined",
-                ]
-                try call.reply { try $0.writeString(words.joined(separator: ", ")) }
-            }
-            let rang = SignalDeclaration("Rang", [Argument("count", "u")])
-            await connection.export(
-                [Interface("a.Service", methods: [method], signals: [rang])], at: "/")
-            await connection.identifyCallers(inRuntimeDirectory: directory.path + "/runtime")
+            await SandboxedCallerTests.serve(
+                on: connection, runtimeDirectory: directory.path + "/runtime")
             let name: BusName = "org.defaultsd.Defaults1"
             #expect(try await connection.requestName(name) == .primaryOwner)
         }
@@ -141,6 +151,81 @@ import Testing
             + ["lib", "lib64", "bin"].flatMap { ["--symlink", "usr/\($0)", "/\($0)"] }
             + ["--bind", "/tmp", "/tmp", "--proc", "/proc", "--dev-bind", "/dev", "/dev"]
             + (mark.isEmpty ? [] : mark + ["/.flatpak-info"])
+    }
+
+    /// What is known about the process to which the bus refers.
+    enum Reference: CaseIterable {
+        /// It is the one that connected, and it runs.
+        case toRunning
+        /// It is the one that connected, and it has ended.
+        case toEnded
+        /// The bus gives its number only, and does not confirm that its connection is still there.
+        case numberOnly
+    }
+
+    @Test(
+        .enabled(if: ApplicationSandbox.isAvailable, ApplicationSandbox.skipped),
+        arguments: Reference.allCases)
+    func `Only a process that is certain to be the caller gives it a name`(
+        _ reference: Reference
+    ) async throws {
+        let (fake, directory) = (try await FakeBus(), try TemporaryDirectory())
+        await Self.serve(on: fake.service, runtimeDirectory: directory.path)
+        let sandbox = try ApplicationSandbox(
+            "org.example.App", .wholeBus, bus: "unix:path=/dev/null",
+            runtimeDirectory: directory.path)
+        let program = try ChildProcess(
+            ["sh", "-c", "exec \"$@\" 3>&1", "sh"]
+                + sandbox.command(
+                    ["sh", "-c", "echo ready; exec sleep 1000"], options: ["--json-status-fd", "3"]),
+            output: .lines)
+        let status = try #require(program.lines?.next())
+        #expect(program.lines?.next() == "ready")
+        let process = try #require(
+            status.firstMatch(of: /"child-pid": (\d+)/).flatMap { Int32($0.1) })
+        let descriptor = try #require(ProcessReference.make(process))
+        if reference == .toEnded {
+            kill(process, SIGKILL)
+            var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&entry, 1, -1) == 1)
+        }
+        var questions = fake.questions.makeAsyncIterator()
+        async let reply = fake.call(from: ":1.7", "Who")
+        #expect(await questions.next() == "credentials :1.7")
+        var facts: [(String, Value)] = [
+            ("UnixUserID", .uint32(geteuid())), ("ProcessID", .uint32(UInt32(process))),
+        ]
+        if reference != .numberOnly { facts.append(("ProcessFD", .unixFD(descriptor))) }
+        try await fake.answer("credentials :1.7", facts)
+        let name = reference == .toRunning ? "org.example.App" : "nobody"
+        #expect(try await reply == [.string("\(name), confined")])
+    }
+
+    @Test(.enabled(if: ApplicationSandbox.isAvailable, ApplicationSandbox.skipped))
+    func `An app at the other end of a peer's socket is known`() async throws {
+        let (socket, directory) = (try ListeningSocket(), try TemporaryDirectory())
+        let loop = try EventLoop.startThread(named: "peer")
+        defer { loop.stop() }
+        let sandbox = try ApplicationSandbox(
+            "org.example.App", .wholeBus, bus: "unix:path=\(socket.path)",
+            runtimeDirectory: directory.path)
+        let command = sandbox.command([
+            "/usr/bin/python3", "-c",
+            """
+            from gi.repository import Gio
+            bus = Gio.DBusConnection.new_for_address_sync(
+                "unix:path=/run/bus", Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT, None, None)
+            print(bus.call_sync(None, "/", "a.Service", "Who", None, None, 0, -1, None).unpack()[0])
+            """,
+        ])
+        async let result = ProgramResult.running(command)
+        let accepted = try await socket.accept()
+        let service = try await Connection.open(
+            serving: accepted, on: loop, [Self.interface],
+            among: FlatpakInstances(runtimeDirectory: directory.path))
+        let answer = await result
+        #expect(answer.output == "org.example.App, confined\n", "\(answer.error)")
+        await service.close()
     }
 
     // MARK: A root directory that never answers

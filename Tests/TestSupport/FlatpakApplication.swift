@@ -67,14 +67,15 @@ private let installation = Mutex<FlatpakInstallation?>(nil)
 
 /// The one installation of all tests.
 private struct FlatpakInstallation {
-    private let directory: TemporaryDirectory
+    /// The path of a directory that all tests share.
+    private let directory: String
     private let runtime: String
     private(set) var applications: Set<String> = []
 
-    var userFolder: String { "\(directory.path)/flatpak" }
+    var userFolder: String { "\(directory)/flatpak" }
 
     init() throws {
-        directory = try TemporaryDirectory.shared()
+        directory = try TemporaryDirectory.shared().path
         let system = try ProgramResult.run(["flatpak", "--default-arch"]).requireOutput()
         runtime = "org.example.Platform/\(system.split(separator: "\n").first ?? "")/1"
         let folder = try makeFolder("runtime", with: ["usr", "files", "var"])
@@ -94,7 +95,7 @@ private struct FlatpakInstallation {
         try flatpak("--user", "remote-add", "--no-gpg-verify", "tests", repository)
     }
 
-    private var repository: String { "\(directory.path)/repository" }
+    private var repository: String { "\(directory)/repository" }
 
     mutating func install(_ id: String, _ access: FlatpakApplication.Access) throws {
         let folder = try makeFolder(id, with: ["files", "export", "var"])
@@ -116,7 +117,7 @@ private struct FlatpakInstallation {
     }
 
     private func makeFolder(_ name: String, with parts: [String]) throws -> String {
-        let folder = "\(directory.path)/\(name)"
+        let folder = "\(directory)/\(name)"
         for part in parts {
             try FileManager.default.createDirectory(
                 atPath: "\(folder)/\(part)", withIntermediateDirectories: true)
@@ -126,7 +127,7 @@ private struct FlatpakInstallation {
 
     private func flatpak(_ arguments: String...) throws {
         var environment = ProcessInfo.processInfo.environment
-        environment["HOME"] = directory.path
+        environment["HOME"] = directory
         environment["FLATPAK_USER_DIR"] = userFolder
         try ProgramResult.run(["flatpak"] + arguments, environment: environment).requireOutput()
     }
