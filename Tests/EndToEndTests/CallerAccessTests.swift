@@ -110,7 +110,9 @@ import Testing
 
     // MARK: Sandboxes
 
-    /// What a sandbox without a known application is told: the value of `a.b` is not there.
+    /// The answers to a program in a sandbox whose application is unknown.
+    ///
+    /// The first three calls are refused. The last one does not find the key.
     private static let answersToSandbox: [String?] = [
         denied, denied, denied, "org.defaultsd.Defaults1.Error.NotFound",
     ]
