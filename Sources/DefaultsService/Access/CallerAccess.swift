@@ -35,6 +35,9 @@ enum CallerAccess {
     /// Everything.
     case full
 
+    /// Looked up once, because every call asks.
+    private static let ownUser = geteuid()
+
     /// - Parameters:
     ///   - credentials: What is known about the caller; nil if it left before it was identified.
     ///   - isBusPrivate: Whether other users cannot reach the bus. If so, an unidentified caller
@@ -44,7 +47,7 @@ enum CallerAccess {
             self = isBusPrivate ? .confined(application: nil) : .none
             return
         }
-        guard credentials.userID == geteuid() else {
+        guard credentials.userID == Self.ownUser else {
             self = .none
             return
         }

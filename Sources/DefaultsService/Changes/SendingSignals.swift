@@ -27,14 +27,13 @@ extension DefaultsObject {
 
     /// Announces the domains that a repair has changed.
     func announce(_ repaired: [RepairedDomain], at generation: Generation) {
+        for domain in repaired { grants.noteChange(of: domain.domain) }
         announce(repaired.map { Announcement($0, at: generation) })
     }
 
     /// Sends signals to those who follow the domains, and to the bus.
     func announce(_ announcements: [Announcement]) {
         for announcement in announcements {
-            // A repair changes domains, too.
-            grants.noteChange(of: announcement.domain)
             tellFollowers(announcement)
             if connection.uniqueName == nil {
                 send([announcement], to: nil)

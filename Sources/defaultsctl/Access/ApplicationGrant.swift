@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsModel
 import DefaultsTerms
 import KeyedArchive
 
@@ -48,33 +49,12 @@ struct ApplicationGrant: Equatable {
     /// Refuses what can be no application.
     static func check(application: String) throws(ToolError) {
         guard application != GrantTerms.everybody else { return }
-        try checkDomain(application) { .noApplication($0) }
+        if (try? Domain(ofApplication: application)) == nil { throw .noApplication(application) }
     }
 
     /// Refuses what can be no pattern.
     static func check(pattern: String) throws(ToolError) {
-        guard pattern != GrantTerms.everything else { return }
-        let hasEnd = pattern.hasSuffix(GrantTerms.andBelow)
-        let domain = hasEnd ? String(pattern.dropLast(GrantTerms.andBelow.count)) : pattern
-        try checkDomain(domain) { _ in .noPattern(pattern) }
-    }
-
-    private static func checkDomain(
-        _ name: String, _ refusal: (String) -> ToolError
-    ) throws(ToolError) {
-        let isDomain = name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
-            !$0.isEmpty
-                && $0.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"),
-                        UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                        true
-                    default: false
-                    }
-                }
-        }
-        guard isDomain else { throw refusal(name) }
+        if (try? DomainPattern(pattern)) == nil { throw .noPattern(pattern) }
     }
 }
 
