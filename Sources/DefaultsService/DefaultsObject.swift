@@ -56,7 +56,9 @@ package actor DefaultsObject {
     var writers = WriterLog()
     /// What is granted to programs in a sandbox.
     var grants = Grants()
-    /// What they were refused.
+    /// What programs have stored, and may store.
+    var quotas = QuotaKeeper()
+    /// What programs were refused.
     var refusals = RefusalLog()
     /// Backups and other upkeep that is in progress or waits.
     var upkeep = Upkeep()

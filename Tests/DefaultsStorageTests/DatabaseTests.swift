@@ -146,7 +146,7 @@ import Testing
 
     @Test(
         "6: a query about a domain or a key uses an index",
-        arguments: [StoreQuery.value, StoreQuery.presence, StoreQuery.keys, StoreQuery.totals])
+        arguments: [StoreQuery.value, StoreQuery.size, StoreQuery.keys, StoreQuery.totals])
     func queryPlans(query: String) throws {
         let scratch = try Scratch()
         try scratch.open().close()

@@ -80,7 +80,8 @@ struct ApplicationRightsTests {
     private static let closed: [String: [String]] = [
         "\(service).Attach": ["['\(app)']"], "\(service).Follow": ["['\(app)']"],
         "\(service).Unfollow": ["['\(app)']"], "\(maintenance).FindWriter": ["1"],
-        "\(maintenance).MeasureDomain": [app, "1"], "\(maintenance).ListLocks": [app],
+        "\(maintenance).MeasureDomain": [app, "1"], "\(maintenance).ListQuotas": ["0"],
+        "\(maintenance).ListLocks": [app],
         "\(maintenance).RestoreBackup": ["''"],
         "\(maintenance).Restore": ["''", "''", "[]", "true"],
         "\(maintenance).GetStatistics": [], "\(maintenance).ListWriters": [],

@@ -124,4 +124,28 @@ final class FullDiskTests {
         daemon.send(SIGCONT)
         #expect(daemon.waitUntilExit() == 0)
     }
+
+    @Test func `A large domain cannot take the space that is left for small ones`() throws {
+        #expect(desktop.run("mount", "-o", "remount,size=16m", disk).status == 0)
+        let value = "<'\(String(repeating: "x", count: 100_000))'>"
+        var refusal: ProgramResult?
+        for number in 1...160 where refusal == nil {
+            let answer = desktop.call("SetValue", "org.example.Large", "Key\(number)", value)
+            if answer.status != 0 { refusal = answer }
+        }
+        let answer = try #require(refusal)
+        #expect(answer.errorName == "org.freedesktop.DBus.Error.LimitsExceeded", "\(answer)")
+        #expect(answer.error.contains("(FreeDisk)"), "\(answer)")
+        for number in 1...5 {
+            #expect(
+                desktop.call("SetValue", "org.example.D\(number)", "Key", value).status == 0)
+        }
+        #expect(desktop.call("Synchronize").status == 0)
+        #expect(try desktop.property("StorageError") == "<''>")
+        #expect(desktop.call("RemoveDomain", "org.example.Large").status == 0)
+        try wait {
+            desktop.call("Synchronize").status == 0
+                && desktop.call("SetValue", "org.example.Large", "Key", value).status == 0
+        }
+    }
 }

@@ -15,6 +15,7 @@ from privatebus import ERROR, NAME
 DOMAIN = "org.example.Victim"
 STORAGE_FAILED = ERROR + "StorageFailed"
 NOT_DURABLE = ERROR + "NotDurable"
+LIMITS_EXCEEDED = "org.freedesktop.DBus.Error.LimitsExceeded"
 
 
 class Failed(Exception):

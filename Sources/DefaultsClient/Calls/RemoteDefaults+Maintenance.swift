@@ -47,17 +47,7 @@ extension RemoteDefaults {
     /// - Returns: Nil if the daemon does not give them: it is an older one, or this program is in a
     ///   sandbox.
     public func facts() async throws -> ServiceFacts? {
-        do {
-            return ServiceFacts(try await call(Contract.GetStatistics.self, ()))
-        } catch {
-            switch error.ofContract {
-            case let error as DBusError
-            where error.name == .unknownMethod || error.name == .unknownInterface:
-                return nil
-            case let error as DefaultsError where error.code == .accessDenied: return nil
-            default: throw error
-            }
-        }
+        try await ifTold { ServiceFacts(try await self.call(Contract.GetStatistics.self, ())) }
     }
 }
 
@@ -158,8 +148,55 @@ public struct DomainMeasure: Sendable, Hashable {
     }
 }
 
+/// How much of a bound a domain, an application or a program uses.
+public struct QuotaUse: Sendable, Hashable {
+    /// Who uses it; `*` for all programs together.
+    public let name: String
+    /// What is bounded: `DomainKeys`, `DomainBytes`, `Keys`, `Bytes`, `Domains`, `AllDomains` or
+    /// `BytesPerMinute`.
+    public let bound: String
+    /// What is used.
+    public let used: UInt64
+    /// The bound.
+    public let limit: UInt64
+
+    /// The part that is used, in per cent.
+    public var percentage: Int {
+        limit > 0 ? Int(clamping: Int64(min(Double(used) / Double(limit), 1e6) * 100)) : 100
+    }
+}
+
 /// Writers and sizes; the interface is for the project's own tool.
 extension RemoteDefaults {
+    /// Who uses much of what may be stored, the nearest to its bound first.
+    ///
+    /// - Parameter percentage: From which part of a bound on.
+    /// - Returns: Nil if the daemon does not tell: it is an older one, or this program is in a
+    ///   sandbox.
+    public func quotas(from percentage: UInt32) async throws -> [QuotaUse]? {
+        try await ifTold {
+            try await self.call(Contract.ListQuotas.self, percentage).map {
+                QuotaUse(name: $0.name, bound: $0.bound, used: $0.used, limit: $0.limit)
+            }
+        }
+    }
+
+    /// What a method of the maintenance interface returns; nil if it does not exist or is not
+    /// allowed.
+    private func ifTold<Result>(_ ask: () async throws -> Result) async throws -> Result? {
+        do {
+            return try await ask()
+        } catch {
+            switch error.ofContract {
+            case let error as DBusError
+            where error.name == .unknownMethod || error.name == .unknownInterface:
+                return nil
+            case let error as DefaultsError where error.code == .accessDenied: return nil
+            default: throw error
+            }
+        }
+    }
+
     /// The program that has made the change of a generation; nil if the daemon does not know it.
     public func writer(of generation: UInt64) async throws -> ChangeWriter? {
         let (executable, process) = try await call(Contract.FindWriter.self, generation)

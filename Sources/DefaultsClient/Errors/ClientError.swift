@@ -42,6 +42,8 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
         public static let invalidName = Code("invalidName")
         /// A value, a reply or a call is larger than the service allows.
         public static let tooLarge = Code("tooLarge")
+        /// The change would exceed a bound of the domain, the application or the program.
+        public static let limitsExceeded = Code("limitsExceeded")
         /// The change was made but is not on disk yet.
         ///
         /// Other programs see it, and the service retries.
@@ -123,6 +125,7 @@ extension ClientError {
             case .notFound: .notFound
             case .invalidDomain, .invalidKey: .invalidName
             case .tooLarge: .tooLarge
+            case .limitsExceeded: .limitsExceeded
             case .locked: .locked
             case .conflict: .conflict
             case .storageFailed: .storageFailed

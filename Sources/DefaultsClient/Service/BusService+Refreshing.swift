@@ -160,7 +160,10 @@ extension BusService {
         lock.change { access in
             for copy in copies { access[copy.state].requests.end() }
         }
-        guard let refusal = error as? DefaultsError else { return lost(error, attachment) }
+        // The service has too much to do for the moment.
+        guard let refusal = error as? DefaultsError, refusal.code != .limitsExceeded else {
+            return lost(error, attachment)
+        }
         if refusal.code == .accessDenied && !isConfined {
             isConfined = true
             attach(copies)

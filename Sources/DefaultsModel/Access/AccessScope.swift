@@ -7,12 +7,15 @@ import DefaultsTerms
 /// | its application ID, and every domain below it | yes | yes |
 /// | `NSGlobalDomain` | yes | no |
 /// | what was granted to it | yes | if that was granted |
-/// | `org.defaultsd.Grants` | if that was granted | no |
+/// | `org.defaultsd.Grants`, `org.defaultsd.Quotas` | if that was granted | no |
 /// | any other | no | no |
 ///
 /// All of this is for every layer of a domain. Whether a layer can be changed at all is another
 /// question.
 package struct AccessScope: Sendable, Equatable {
+    /// The domains that decide what programs in a sandbox may do.
+    private static let policies = [GrantTerms.domain, QuotaTerms.domain]
+
     /// What may be read besides what may be changed.
     private var readable: [DomainPattern] = []
     private var changeable: [DomainPattern] = []
@@ -45,6 +48,6 @@ package struct AccessScope: Sendable, Equatable {
 
     /// Whether the program may change a domain.
     package func mayChange(_ domain: Domain) -> Bool {
-        domain.name != GrantTerms.domain && changeable.contains { $0.covers(domain.name) }
+        !Self.policies.contains(domain.name) && changeable.contains { $0.covers(domain.name) }
     }
 }

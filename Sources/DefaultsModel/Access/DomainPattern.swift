@@ -26,10 +26,18 @@ package struct DomainPattern: Hashable, Sendable {
         _ = try Domain(ofApplication: name)
     }
 
+    /// One domain.
+    package init(only domain: Domain) {
+        (name, coversBelow) = (domain.name, false)
+    }
+
     /// A domain and all domains below it.
     package init(domainAndBelow domain: Domain) {
         (name, coversBelow) = (domain.name, true)
     }
+
+    /// The domain that it names; nil for the pattern that covers all domains.
+    package var domain: String? { name.isEmpty ? nil : name }
 
     /// Whether it covers a domain.
     ///

@@ -56,6 +56,9 @@ package struct ChangeProposal: Sendable, Equatable {
         self.origin = origin
     }
 
+    /// The size of the names and archives that are set, in bytes.
+    package var size: Int { self.set.reduce(0) { $0 + $1.key.length + $1.archive.count } }
+
     /// Whether no key changes.
     ///
     /// Then there is only a token to remember.

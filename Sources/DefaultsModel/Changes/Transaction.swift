@@ -117,8 +117,24 @@ package struct Token: Hashable, Sendable, CustomStringConvertible {
 
     /// How many tokens of all domains together are remembered.
     ///
-    /// The oldest are forgotten first.
+    /// The oldest of the domains with most tokens are forgotten first.
     package static let rememberedInAll = 16_384
+
+    /// How many tokens each domain may keep, so that they are not too many together.
+    ///
+    /// A domain with fewer keeps all of them.
+    ///
+    /// - Parameter counts: How many tokens the domains have.
+    /// - Returns: Nil if they are not too many; 0 if there are too many domains for one token each.
+    package static func share(of counts: [Int]) -> Int? {
+        var room = rememberedInAll
+        for (index, count) in counts.sorted().enumerated() {
+            let share = room / (counts.count - index)
+            if count > share { return share }
+            room -= count
+        }
+        return nil
+    }
 
     /// The token's text.
     package let name: String

@@ -117,34 +117,49 @@ package struct PendingEntry: Sendable, Equatable {
     }
 }
 
-/// How many keys a domain has, and the total length of their names.
+/// How many keys a domain has, and the total sizes of their names and values.
 ///
-/// Each change updates them. So the limit on names and the list of domains do not need the keys
-/// themselves.
+/// Each change updates them. So limits and the list of domains do not need the keys themselves.
 package struct KeyTotals: Hashable, Sendable {
     /// The number of keys.
     package private(set) var keys: Int
     /// The total length of their names, in bytes.
     package private(set) var nameBytes: Int
+    /// The total size of their archives, in bytes.
+    package private(set) var valueBytes: Int
 
     /// The totals of a domain.
     ///
     /// By default, those of a domain without keys.
-    package init(keys: Int = 0, nameBytes: Int = 0) {
+    package init(keys: Int = 0, nameBytes: Int = 0, valueBytes: Int = 0) {
         self.keys = keys
         self.nameBytes = nameBytes
+        self.valueBytes = valueBytes
     }
 
-    /// Counts a key that was added.
-    package mutating func add(_ key: Key) {
-        keys += 1
-        nameBytes += key.length
+    /// The total size of names and archives, in bytes.
+    package var bytes: Int { nameBytes + valueBytes }
+
+    /// Counts a key that is set.
+    ///
+    /// - Parameters:
+    ///   - size: The size of its new archive, in bytes.
+    ///   - replaced: The size of the archive that it had; nil if it had none.
+    package mutating func set(_ key: Key, size: Int, replacing replaced: Int?) {
+        if replaced == nil {
+            keys += 1
+            nameBytes += key.length
+        }
+        valueBytes += size - (replaced ?? 0)
     }
 
     /// Subtracts a key that was removed.
-    package mutating func remove(_ key: Key) {
+    ///
+    /// - Parameter size: The size of the archive that it had, in bytes.
+    package mutating func remove(_ key: Key, size: Int) {
         keys -= 1
         nameBytes -= key.length
+        valueBytes -= size
     }
 }
 

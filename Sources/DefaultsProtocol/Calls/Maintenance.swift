@@ -137,6 +137,50 @@ extension Contract {
         }
     }
 
+    /// Lists who uses much of what it may store, the nearest to its bound first.
+    ///
+    /// The caller says from how many per cent on. The names are domains, applications, programs, or
+    /// `*` for all programs together.
+    package enum ListQuotas: Call {
+        package static let method = MethodDeclaration(
+            "ListQuotas", of: maintenanceInterface, in: [Argument("percentage", "u")],
+            out: [Argument("quotas", "a(sstt)")])
+
+        package typealias Arguments = UInt32
+        package typealias Row = (name: String, bound: String, used: UInt64, limit: UInt64)
+        package typealias Reply = [Row]
+
+        package static func writeArguments(
+            _ percentage: UInt32, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeUInt32(percentage)
+        }
+
+        package static func readArguments(from reader: inout MessageReader) throws -> UInt32 {
+            try reader.readUInt32()
+        }
+
+        package static func writeReply(
+            _ rows: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(sstt)", rows) {
+                try $0.writeString($1.name)
+                try $0.writeString($1.bound)
+                try $0.writeUInt64($1.used)
+                try $0.writeUInt64($1.limit)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures {
+                (
+                    try $0.readString(), try $0.readString(), try $0.readUInt64(),
+                    try $0.readUInt64()
+                )
+            }
+        }
+    }
+
     /// Measures a domain: the number of keys, the bytes of their names, the bytes of their
     /// archives, and its largest archives, the largest first.
     ///

@@ -40,13 +40,17 @@ package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
         /// An argument has the wrong type or form.
         package static let invalidArguments = Code("org.freedesktop.DBus.Error.InvalidArgs")
 
+        /// The change would exceed a bound of a domain, an application or a program, and nothing was
+        /// changed.
+        package static let limitsExceeded = Code("org.freedesktop.DBus.Error.LimitsExceeded")
+
         /// The caller may not do this.
         package static let accessDenied = Code("org.freedesktop.DBus.Error.AccessDenied")
 
         static let all: [Code] = [
             .notFound, .invalidDomain, .invalidKey, .invalidArchive, .notRepresentable,
             .tooLarge, .locked, .conflict, .storageFailed, .notDurable, .invalidArguments,
-            .accessDenied,
+            .limitsExceeded, .accessDenied,
         ]
     }
 

@@ -10,8 +10,7 @@ import KeyedArchive
 ///
 /// The grants are values of the domain `org.defaultsd.Grants`. Each key is an application ID, or `*`
 /// for all programs in a sandbox. Each value is a dictionary with the lists `read` and `write` of
-/// domain patterns. As for every domain, the administrator's layer is above the user's, and a vendor
-/// may have values below it.
+/// domain patterns. A grant that cannot be read grants nothing.
 struct Grants {
     /// How many applications are remembered.
     private static let most = 256
@@ -44,20 +43,11 @@ struct Grants {
     ///
     /// What is no pattern grants nothing.
     static func patterns(_ access: GrantTerms.Access, of grant: Value) -> [DomainPattern] {
-        guard case .dictionary(_, _, let entries) = grant.withoutVariant,
-            let entry = entries.first(where: { $0.key == .string(access.rawValue) }),
-            case .array(_, let elements) = entry.value.withoutVariant
-        else { return [] }
+        guard case .array(_, let elements) = grant.entry(access.rawValue) else { return [] }
         return elements.compactMap { element in
             guard case .string(let text) = element.withoutVariant else { return nil }
             return try? DomainPattern(text)
         }
-    }
-}
-
-extension Value {
-    fileprivate var withoutVariant: Value {
-        if case .variant(let value) = self { value.withoutVariant } else { self }
     }
 }
 
@@ -67,29 +57,12 @@ extension DefaultsObject {
         if let known = grants.scope(ofApplication: application) { return known }
         var scope = AccessScope(ofApplication: application)
         for key in Grants.keys(of: application) {
-            guard let grant = grant(for: key) else { continue }
+            guard let grant = policy(key, in: GrantTerms.domain) else { continue }
             scope.grant(
                 reading: Grants.patterns(.read, of: grant),
                 changing: Grants.patterns(.write, of: grant))
         }
         grants.note(scope, ofApplication: application)
         return scope
-    }
-
-    /// The grant that applies, which is that of the strongest layer; nil if there is none.
-    ///
-    /// A grant that cannot be read grants nothing.
-    private func grant(for key: Key) -> Value? {
-        guard let domain = try? Domain(ofApplication: GrantTerms.domain) else { return nil }
-        for place in SearchList(of: domain, on: hosts.this.id).places
-        where place.domain.name == domain.name && layers.mayHaveKeys(place.domain) {
-            do {
-                guard let stored = try database.value(place.domain, key) else { continue }
-                return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
-            } catch {
-                return nil
-            }
-        }
-        return nil
     }
 }

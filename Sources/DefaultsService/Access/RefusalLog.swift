@@ -1,5 +1,6 @@
 import DBus
 import DefaultsModel
+import DefaultsTerms
 import Logging
 
 /// Logs what programs in a sandbox were refused, so that people find out what to grant.
@@ -14,7 +15,24 @@ struct RefusalLog {
         let member: String
     }
 
+    private struct Excess: Hashable {
+        let name: String
+        let bound: QuotaTerms.Bound
+    }
+
     private var logged: Set<Refusal> = []
+    private var excesses: Set<Excess> = []
+
+    /// Notes that a bound was reached.
+    mutating func note(_ quota: ExceededQuota, _ logger: Logger) {
+        let excess = Excess(name: quota.name, bound: quota.bound)
+        guard excesses.count < Self.most, excesses.insert(excess).inserted else { return }
+        logger.notice(
+            """
+            A change was refused because of the bound \(quota.bound.rawValue) of \(quota.name), which is \
+            \(quota.limit). 'defaultsctl stats' shows who is near. This is logged once.
+            """)
+    }
 
     /// Notes a refusal.
     ///

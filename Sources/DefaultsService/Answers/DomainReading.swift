@@ -77,6 +77,27 @@ final class DomainReading {
         try Contract.ListDomains.writeReply(names, to: &reply)
     }
 
+    /// Writes the reply of `ListQuotas`.
+    ///
+    /// - Parameters:
+    ///   - limit: How many rows there may be.
+    ///   - percentage: From how much of a bound on a row is listed.
+    ///   - report: Calculates the rows from the totals of all domains.
+    func writeQuotas(
+        atMost limit: Int, from percentage: UInt32,
+        of report: ([Domain: KeyTotals]) -> [QuotaUse], to reply: inout MessageWriter
+    ) throws {
+        let uses = try report(view.totals()).filter { $0.percentage >= Double(percentage) }
+            .sorted { ($1.percentage, $0.name) < ($0.percentage, $1.name) }.prefix(limit)
+        let rows = uses.map { use -> Contract.ListQuotas.Row in
+            (
+                use.name, use.bound.rawValue, UInt64(clamping: use.used),
+                UInt64(clamping: use.limit)
+            )
+        }
+        try Contract.ListQuotas.writeReply(rows, to: &reply)
+    }
+
     /// Writes the reply of `GetChanges`.
     func writeChanges(
         of domain: Domain, since generation: Generation?, to reply: inout MessageWriter

@@ -32,6 +32,7 @@ extension DefaultsObject {
             _ = try await durability().get()
             // The backup may be older than the ID of a machine.
             try database.adoptHostLayers { publish($0) }
+            quotas.readAgain()
             _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {

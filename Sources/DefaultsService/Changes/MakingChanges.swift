@@ -12,12 +12,16 @@ extension DefaultsObject {
     ///
     /// If the reply or the signal cannot be sent, the change is still made and goes to disk.
     ///
-    /// - Throws: The errors of ``commit(_:)``, or the reason that the reply cannot be sent.
+    /// - Throws: The errors of ``commit(_:)``, `LimitsExceeded`, or the reason that the reply cannot
+    ///   be sent.
     func make(
         _ proposal: ChangeProposal, for call: MethodCall, isDurable: Bool = false
     ) throws {
+        let growth = try database.growth(by: proposal)
+        try checkQuotas(for: proposal, growth, by: call)
         // First the journal, then the overlay for readers, then the page of counters.
-        let change = try commit(proposal)
+        let change = try commit(proposal, growth)
+        noteRate(of: proposal, by: call)
         guard isDurable else {
             // The signal follows the reply. The flush follows when it is due.
             defer { publish(change) }
@@ -71,17 +75,26 @@ extension DefaultsObject {
     /// - Throws: `StorageError`, or ``RoomAwaited`` if there is no room until the flush in progress
     ///   has ended. In both cases nothing was changed.
     func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
-        let change = try findingRoom { () throws(StorageError) in try database.commit(proposal) }
+        try commit(proposal, database.growth(by: proposal))
+    }
+
+    private func commit(_ proposal: ChangeProposal, _ growth: Growth) throws -> ChangeSet {
+        let change = try findingRoom { () throws(StorageError) in
+            try database.commit(proposal, growth)
+        }
         statistics.changes += 1
         grants.noteChange(of: change.domain)
+        quotas.note(growth, of: change.domain)
         writers.note(change.generation, by: change.origin)
         return change
     }
 
     /// Remembers the token of a transaction that changes nothing.
     ///
-    /// - Throws: The errors of ``commit(_:)``.
-    func remember(_ token: Token, of domain: Domain) throws {
+    /// - Throws: The errors of ``make(_:for:isDurable:)``.
+    func remember(_ token: Token, of domain: Domain, for call: MethodCall) throws {
+        let nothing = ChangeProposal(domain: domain, token: token, origin: "")
+        try checkQuotas(for: nothing, database.growth(by: nothing), by: call)
         try findingRoom { () throws(StorageError) in try database.remember(token, of: domain) }
         noteChange()
     }

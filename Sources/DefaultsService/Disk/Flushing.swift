@@ -103,6 +103,7 @@ extension DefaultsObject {
 
     private func write(_ batch: FlushBatch) async {
         let began = ContinuousClock.now
+        defer { quotas.noteFlush() }
         do {
             let hasChores = try await writer.write(batch)
             database.finishFlush(batch, .success(()))

@@ -60,6 +60,7 @@ extension DefaultsObject {
 
     private func noteRepaired(_ repair: CompletedRepair) {
         statistics.repairs += 1
+        quotas.readAgain()
         trouble.damage = ""
         announce(repair.domains, at: database.generation)
     }

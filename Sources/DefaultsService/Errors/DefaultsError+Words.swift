@@ -114,6 +114,41 @@ extension DefaultsError {
                 + "'defaultsctl grant \(application) write \(domain.name)'.", .nothingChanged)
     }
 
+    /// For a change that would exceed a bound.
+    init(_ quota: ExceededQuota, in places: LayerPlaces) {
+        let limit = quota.limit
+        let fact =
+            switch quota.bound {
+            case .domainKeys: "The domain \(quota.name) may have at most \(limit) keys"
+            case .domainBytes: "The domain \(quota.name) may have at most \(limit) bytes"
+            case .keys: "The domains of \(quota.name) may have at most \(limit) keys together"
+            case .bytes: "The domains of \(quota.name) may have at most \(limit) bytes together"
+            case .domains: "\(quota.name) may have at most \(limit) domains"
+            case .allDomains: "All programs together may have at most \(limit) domains"
+            case .bytesPerMinute: "A program may set at most \(limit) bytes a minute"
+            case .freeDisk:
+                "The disk has too little space left for the domain \(quota.name): while less than "
+                    + "\(limit) bytes are free, only domains up to "
+                    + "\(QuotaTerms.smallDomain >> 20) MiB may grow"
+            }
+        let advice =
+            quota.bound == .freeDisk
+            ? "Make room on the disk, or remove values."
+            : "Remove some, or have the administrator allow more in "
+                + "\(places.managed)/\(QuotaTerms.domain).json."
+        self.init(
+            .limitsExceeded, "\(fact) (\(quota.bound.rawValue)). \(advice)", .nothingChanged)
+    }
+
+    /// For a program that sets too much at once.
+    init(_ quota: ExceededQuota, waiting wait: Duration) {
+        let seconds = max(1, Int((wait / .seconds(1)).rounded(.up)))
+        self.init(
+            .limitsExceeded,
+            "A program may set at most \(quota.limit) bytes a minute (\(quota.bound.rawValue)). Call "
+                + "again in \(seconds) s.", .nothingChanged)
+    }
+
     static let noNameToHandOver = DefaultsError(
         .invalidArguments, "Without a bus there is no name to hand over. Close the connection.")
 

@@ -228,7 +228,7 @@ extension DefaultsObject {
             },
             token: transaction.token, origin: origin(of: call))
         guard !proposal.changesNothing else {
-            if let token = transaction.token { try remember(token, of: domain) }
+            if let token = transaction.token { try remember(token, of: domain, for: call) }
             return try answer(call, at: database.generation, isDurable: request.isDurable)
         }
         try make(proposal, for: call, isDurable: request.isDurable)

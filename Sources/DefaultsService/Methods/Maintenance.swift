@@ -18,6 +18,7 @@ extension DefaultsObject {
                 closedMethod(Contract.FindWriter.self) { try $0.findWriter($1) },
                 closedMethod(Contract.ListWriters.self) { try $0.listWriters($1) },
                 closedMethod(Contract.MeasureDomain.self) { try $0.measureDomain($1) },
+                closedMethod(Contract.ListQuotas.self) { try $0.listQuotas($1) },
                 closedMethod(Contract.ListHosts.self) { try $0.listHosts($1) },
                 closedMethod(Contract.ListLayerFiles.self) { try $0.listLayerFiles($1) },
                 closedMethod(Contract.ListLocks.self) { try $0.listLocks($1) },
@@ -139,7 +140,7 @@ extension MethodCall {
 
 /// Statistics about writers and sizes.
 extension DefaultsObject {
-    /// The most of a domain's largest values that are reported.
+    /// The most of a domain's largest values that are reported, and the most quotas.
     private static let mostLargest = 1000
 
     private func findWriter(_ call: MethodCall) throws {
@@ -155,6 +156,16 @@ extension DefaultsObject {
         try call.reply {
             try Contract.ListWriters.writeReply(
                 writers.counts.lazy.map { (executable: $0.key, changes: $0.value) }, to: &$0)
+        }
+    }
+
+    private func listQuotas(_ call: MethodCall) throws {
+        let percentage = try call.arguments { try Contract.ListQuotas.readArguments(from: &$0) }
+        let report = quotaReport
+        let isLong = try database.view.mayHaveMoreDomains(than: LongCalls.fewKeys)
+        try answer(call, isLong: isLong) {
+            try $0.writeQuotas(
+                atMost: Self.mostLargest, from: percentage, of: report, to: &$1)
         }
     }
 

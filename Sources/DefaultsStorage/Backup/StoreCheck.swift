@@ -75,6 +75,7 @@ final class StoreCheck {
         var rows: Int64 = 0
         var values: Int64 = 0
         var nameBytes: Int64 = 0
+        var valueBytes: Int64 = 0
         /// The sums of ``StoreCheck/digest`` over all rows, and over the rows with values.
         var rowDigest: Int64 = 0
         var valueDigest: Int64 = 0
@@ -85,6 +86,8 @@ final class StoreCheck {
     private var stage = Stage.state
     /// The number of the last row that was read.
     private var position = Int64.min
+    /// Whether the domains have the sizes of their values: backups of older versions do not.
+    private var hasValueBytes = true
     private var found = Totals()
     private var claimed = Totals()
     private(set) var damage = StoreDamage()
@@ -131,6 +134,7 @@ final class StoreCheck {
     private func checkSome() throws(StorageError) -> Bool {
         if stage == .state {
             state = try file.state(connection)
+            hasValueBytes = try file.header(of: connection).version >= Schema.withValueBytes
             return false
         }
         do throws(SQLiteError) {
@@ -187,6 +191,7 @@ extension StoreCheck {
         if !entry.isNull(at: 9) {
             found.valueDigest &+= entry.integer(at: 10)
             found.nameBytes += entry.integer(at: 7)
+            if hasValueBytes { found.valueBytes &+= entry.integer(at: 9) }
             found.values += 1
         }
         guard let name = entry.text(at: 1), let host = entry.text(at: 2),
@@ -221,7 +226,8 @@ extension StoreCheck {
         """
 
     private func checkDomains() throws(SQLiteError) -> Bool {
-        let select = try connection.prepare(StoreCheck.domains)
+        let select = try connection.prepare(
+            StoreCheck.domains(valueBytes: hasValueBytes ? "value_bytes" : "0"))
         try select.bind(position, at: 1)
         try select.bind(StoreCheck.rowsAtOnce, at: 2)
         var (rows, counted) = (Int64(0), Int64(0))
@@ -241,7 +247,9 @@ extension StoreCheck {
         "((\(id) & 1073741823) + ((\(id) >> 30) & 1073741823))"
     }
 
-    private static let domains = """
+    /// - Parameter valueBytes: The column, or what stands for it.
+    private static func domains(valueBytes: String) -> String {
+        """
         SELECT id, key_count, key_bytes,
             (SELECT count(*) FROM entries WHERE domain = domains.id AND archive IS NOT NULL),
             (SELECT count(*) FROM entries INDEXED BY entries_by_generation
@@ -256,15 +264,18 @@ extension StoreCheck {
             (SELECT coalesce(sum(\(digest("id"))), 0) FROM entries INDEXED BY entries_by_generation
                 WHERE domain = domains.id),
             (SELECT coalesce(sum(\(digest("id"))), 0) FROM entries INDEXED BY removals
-                WHERE domain = domains.id AND archive IS NULL)
+                WHERE domain = domains.id AND archive IS NULL),
+            \(valueBytes)
         FROM domains WHERE id > ?1 ORDER BY id LIMIT ?2
         """
+    }
 
     private func check(domain: borrowing Statement) {
         if domain.text(at: 8).map(DroppedDomains.isMark) == true { return }
         let (values, rows) = (domain.integer(at: 1), domain.integer(at: 4))
         claimed.values &+= values
         claimed.nameBytes &+= domain.integer(at: 2)
+        claimed.valueBytes &+= domain.integer(at: 12)
         claimed.rows += rows
         claimed.valueDigest &+= domain.integer(at: 9)
         claimed.rowDigest &+= domain.integer(at: 10)

@@ -180,17 +180,34 @@ extension Database {
     ///
     /// The caller checks before that the change differs from the current values.
     ///
-    /// - Parameter proposal: A change of at least one key.
+    /// - Parameters:
+    ///   - proposal: A change of at least one key.
+    ///   - growth: What ``growth(by:)`` has returned for it. No change was made since.
     /// - Returns: The change with its generation.
     /// - Throws: `.keyNamesTooLarge`, `.changeTooLarge`, `.pendingFull`, `.generationsExhausted` or
     ///   `.cannotJournal`; then nothing was changed.
-    package func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+    package func commit(
+        _ proposal: ChangeProposal, _ growth: Growth
+    ) throws(StorageError) -> ChangeSet {
         precondition(!proposal.changesNothing, "a change has at least one key")
-        let totals = try contents.totals(after: proposal)
-        try checkLimits(proposal, totals)
+        try checkLimits(proposal, growth.after)
         let change = ChangeSet(generation: try counter.next(), proposal: proposal)
-        try journal(change, totals)
+        try journal(change, growth.after)
         return change
+    }
+
+    /// Makes a change whose growth does not matter to the caller.
+    ///
+    /// - Throws: The errors of ``growth(by:)`` and ``commit(_:_:)``.
+    package func commit(_ proposal: ChangeProposal) throws(StorageError) -> ChangeSet {
+        try commit(proposal, growth(by: proposal))
+    }
+
+    /// What a change would make of the size of its domain.
+    ///
+    /// - Throws: `.cannotRead` if the disk fails.
+    package func growth(by proposal: ChangeProposal) throws(StorageError) -> Growth {
+        try contents.growth(by: proposal)
     }
 
     /// Appends a change to the journal, and then adds it to the overlay and the counter page.

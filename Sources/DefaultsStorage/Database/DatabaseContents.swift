@@ -22,7 +22,7 @@ struct DatabaseContents {
         if let pending = overlay.entry(domain, key) {
             return pending.archive == nil ? nil : pending.generation
         }
-        guard try store.hasValue(domain, key) else { return nil }
+        guard try store.size(domain, key) != nil else { return nil }
         return try store.generation(domain, key)
     }
 
@@ -38,6 +38,25 @@ struct DatabaseContents {
     /// The domains that have keys, in order.
     func domains() throws(StorageError) -> [Domain] {
         merge(try store.domains()).sorted()
+    }
+
+    /// The totals of the domains that programs can write, as far as a pattern covers them.
+    ///
+    /// - Parameter pattern: Nil for all domains.
+    func totals(of pattern: DomainPattern?) throws(StorageError) -> [Domain: KeyTotals] {
+        var totals = try store.totals(of: pattern)
+        for domain in overlay.domains
+        where domain.layer.isWritable && pattern?.covers(domain.name) != false {
+            totals[domain] = overlay.totals(of: domain).flatMap { $0.keys > 0 ? $0 : nil }
+        }
+        return totals
+    }
+
+    /// The domains that a pattern covers and that have keys or tokens, at most so many.
+    func domainsInUse(_ pattern: DomainPattern, atMost limit: Int) throws(StorageError) -> Int {
+        var domains = try store.domainsInUse(pattern, atMost: limit)
+        for domain in overlay.domains where pattern.covers(domain.name) { domains.insert(domain) }
+        return min(domains.count, limit)
     }
 
     /// Whether there may be more domains than a limit, in the store and the pending changes
@@ -63,16 +82,25 @@ struct DatabaseContents {
         return domains
     }
 
-    /// The totals of a domain after a change.
-    func totals(after proposal: ChangeProposal) throws(StorageError) -> KeyTotals {
+    /// What a change would make of the totals of its domain.
+    func growth(by proposal: ChangeProposal) throws(StorageError) -> Growth {
+        let before = try totals(of: proposal.domain)
+        return Growth(before: before, after: try totals(after: proposal, from: before))
+    }
+
+    private func totals(
+        after proposal: ChangeProposal, from before: KeyTotals
+    ) throws(StorageError) -> KeyTotals {
         let domain = proposal.domain
         if proposal.clearsDomain { return KeyTotals() }
-        var totals = try totals(of: domain)
+        var totals = before
         for assignment in proposal.set {
-            if try !hasValue(domain, assignment.key) { totals.add(assignment.key) }
+            totals.set(
+                assignment.key, size: assignment.archive.count,
+                replacing: try size(domain, assignment.key))
         }
         for key in proposal.removed {
-            if try hasValue(domain, key) { totals.remove(key) }
+            if let size = try size(domain, key) { totals.remove(key, size: size) }
         }
         return totals
     }
@@ -87,15 +115,16 @@ struct DatabaseContents {
         opened = nil
     }
 
-    /// The number of a domain's keys and the length of their names.
+    /// The number of a domain's keys, and the sizes of their names and values.
     func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         if let pending = overlay.totals(of: domain) { return pending }
         return try store.totals(of: domain)
     }
 
-    private func hasValue(_ domain: Domain, _ key: Key) throws(StorageError) -> Bool {
-        if let pending = overlay.entry(domain, key) { return pending.archive != nil }
-        return try store.hasValue(domain, key)
+    /// The size of a key's archive; nil if it has no value.
+    private func size(_ domain: Domain, _ key: Key) throws(StorageError) -> Int? {
+        if let pending = overlay.entry(domain, key) { return pending.archive?.count }
+        return try store.size(domain, key)
     }
 
     /// What is on disk.

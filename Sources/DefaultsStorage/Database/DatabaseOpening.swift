@@ -246,7 +246,7 @@ extension DatabaseOpening {
             let isOlder = change.generation <= durable && !change.proposal.changesNothing
             if isOlder { older.add(change, totals: KeyTotals()) }
             guard let pending = isOlder ? change.tokenAlone : change else { return }
-            contents.overlay.add(pending, totals: try contents.totals(after: pending.proposal))
+            contents.overlay.add(pending, totals: try contents.growth(by: pending.proposal).after)
             if !pending.proposal.changesNothing { count += 1 }
         }
         if count > 0 { report(.replayed(count)) }
@@ -275,7 +275,7 @@ extension DatabaseOpening {
         }
         for proposal in missing {
             let late = ChangeSet(generation: try counter.next(), proposal: proposal)
-            contents.overlay.add(late, totals: try contents.totals(after: proposal))
+            contents.overlay.add(late, totals: try contents.growth(by: proposal).after)
             counter.noteAcknowledged(late)
         }
         if !missing.isEmpty { report(.tookUpLate(missing.count)) }

@@ -1,3 +1,4 @@
+internal import DefaultsModel
 internal import Glibc
 internal import SystemCalls
 
@@ -111,11 +112,19 @@ struct PrivateDirectory {
 
     /// How many bytes of its file system are free for this user.
     func freeSpace() throws(SystemError) -> Int {
+        try diskSpace().free
+    }
+
+    /// The space on its file system.
+    func diskSpace() throws(SystemError) -> DiskSpace {
         var system = statvfs()
         guard statvfs(path, &system) == 0 else { throw .last("statvfs", path) }
-        let (bytes, overflow) = UInt64(system.f_bavail).multipliedReportingOverflow(
-            by: UInt64(system.f_frsize))
-        return overflow ? .max : Int(clamping: bytes)
+        func bytes(_ blocks: fsblkcnt_t) -> Int {
+            let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(
+                by: UInt64(system.f_frsize))
+            return overflow ? .max : Int(clamping: bytes)
+        }
+        return DiskSpace(free: bytes(system.f_bavail), size: bytes(system.f_blocks))
     }
 
     /// - Returns: Whether it was missing.

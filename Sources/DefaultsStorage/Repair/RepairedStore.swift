@@ -33,7 +33,7 @@ final class RepairedStore {
         upsertDomain = try connection.prepare(RepairedStore.upsertDomain)
         upsertEntry = try connection.prepare(RepairedStore.upsertEntry)
         upsertToken = try connection.prepare(RepairedStore.upsertToken)
-        selectEntry = try connection.prepare(StoreQuery.presence)
+        selectEntry = try connection.prepare(StoreQuery.size)
         countKeys = try connection.prepare(RepairedStore.countKeys)
         try connection.execute("BEGIN")
     }
@@ -128,7 +128,7 @@ final class RepairedStore {
 
     /// Whether a key has a value.
     func hasValue(_ name: EntryName) throws(SQLiteError) -> Bool {
-        try hasEntry(name, where: { $0.integer(at: 0) != 0 })
+        try hasEntry(name, where: { !$0.isNull(at: 0) })
     }
 
     /// How many keys there are.
@@ -162,9 +162,10 @@ final class RepairedStore {
     func finish(_ state: StoreState, _ report: RepairReport) throws(SQLiteError) {
         try connection.execute(
             """
-            UPDATE domains SET (key_count, key_bytes, last_change) = (
+            UPDATE domains SET (key_count, key_bytes, value_bytes, last_change) = (
                 SELECT count(archive), coalesce(sum(length(CAST(key AS BLOB)))
                         FILTER (WHERE archive IS NOT NULL), 0),
+                    coalesce(sum(length(archive)), 0),
                     max(domains.last_change, coalesce(max(generation), 0))
                 FROM entries WHERE domain = domains.id)
             """)

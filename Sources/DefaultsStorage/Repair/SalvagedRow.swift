@@ -25,7 +25,7 @@ enum SalvagedRow {
         case (4...6, .blob):
             guard let state = StoreState(record.columns) else { return nil }
             self = .state(state)
-        case (5...7, .text):
+        case (5...8, .text):
             if case .text(let host) = record.columns[2], DroppedDomains.isMark(host) {
                 self = .droppedDomain(SalvagedDroppedDomain(record.columns, id: id, mark: host))
                 return

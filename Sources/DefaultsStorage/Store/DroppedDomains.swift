@@ -55,7 +55,8 @@ struct DroppedDomains {
     func drop(_ domain: Domain) throws(SQLiteError) -> Int64? {
         let update = try connection.prepare(
             """
-            UPDATE domains SET host = '!' || id || '!' || host, key_count = 0, key_bytes = 0
+            UPDATE domains
+                SET host = '!' || id || '!' || host, key_count = 0, key_bytes = 0, value_bytes = 0
                 WHERE name = ?1 AND host = ?2 AND
                     (SELECT count(*) FROM (SELECT 1 FROM entries WHERE domain = domains.id LIMIT ?3))
                         = ?3

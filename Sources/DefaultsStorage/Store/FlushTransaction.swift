@@ -95,11 +95,11 @@ struct FlushTransaction {
     /// A domain that had a row may have been forgotten since, and nothing is known about the time
     /// before.
     private static let upsertDomain = """
-        INSERT INTO domains (name, host, key_count, key_bytes, last_change, horizon)
-            SELECT ?1, ?2, ?3, ?4, max(?5, forgotten), forgotten FROM state WHERE true
+        INSERT INTO domains (name, host, key_count, key_bytes, value_bytes, last_change, horizon)
+            SELECT ?1, ?2, ?3, ?4, ?5, max(?6, forgotten), forgotten FROM state WHERE true
         ON CONFLICT (name, host) DO UPDATE
             SET key_count = excluded.key_count, key_bytes = excluded.key_bytes,
-                last_change = max(last_change, ?5)
+                value_bytes = excluded.value_bytes, last_change = max(last_change, ?6)
         RETURNING id
         """
 
@@ -121,7 +121,8 @@ struct FlushTransaction {
         try upsert.bind(domain.layer.hostColumn, at: 2)
         try upsert.bind(Int64(pending.totals.keys), at: 3)
         try upsert.bind(Int64(pending.totals.nameBytes), at: 4)
-        try upsert.bind(pending.lastChange?.column ?? 0, at: 5)
+        try upsert.bind(Int64(pending.totals.valueBytes), at: 5)
+        try upsert.bind(pending.lastChange?.column ?? 0, at: 6)
         var row: Int64 = 0
         while try upsert.step() { row = upsert.integer(at: 0) }
         return row

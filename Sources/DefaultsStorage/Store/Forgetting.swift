@@ -34,10 +34,37 @@ struct Forgetting {
         }
     }
 
-    /// Forgets the oldest tokens if there are too many.
+    /// Forgets the oldest tokens of the domains that have most, if there are too many.
+    ///
+    /// So a program with very many tokens does not make the service forget those of others.
     ///
     /// Their age does not count: a clock that is set would make an acknowledged change happen twice.
     private func forgetTokens() throws(SQLiteError) -> Bool {
+        let select = try connection.prepare("SELECT domain, count(*) FROM tokens GROUP BY domain")
+        var counts: [(domain: Int64, tokens: Int)] = []
+        while try select.step() {
+            counts.append((select.integer(at: 0), Int(clamping: select.integer(at: 1))))
+        }
+        guard let share = Token.share(of: counts.map(\.tokens)) else { return false }
+        if share == 0 { return try forgetOldestTokens() }
+        let delete = try connection.prepare(
+            """
+            DELETE FROM tokens WHERE id IN
+                (SELECT id FROM tokens WHERE domain = ?1 ORDER BY id LIMIT ?2)
+            """)
+        var left = Forgetting.rowsAtOnce
+        for (domain, tokens) in counts where tokens > share && left > 0 {
+            let surplus = min(Int64(tokens - share), left)
+            try delete.bind(domain, at: 1)
+            try delete.bind(surplus, at: 2)
+            try delete.run()
+            left -= surplus
+        }
+        return true
+    }
+
+    /// Forgets the oldest tokens of all domains.
+    private func forgetOldestTokens() throws(SQLiteError) -> Bool {
         let delete = try connection.prepare(
             """
             DELETE FROM tokens WHERE id IN (SELECT id FROM tokens

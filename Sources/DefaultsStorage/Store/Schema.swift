@@ -77,6 +77,12 @@ enum Schema {
         -- Empty domains may have no row: of these, changes up to this generation are forgotten.
         ALTER TABLE state ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
         """,
+        """
+        -- The length of the archives together.
+        ALTER TABLE domains ADD COLUMN value_bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE domains SET value_bytes = coalesce(
+            (SELECT sum(length(archive)) FROM entries WHERE entries.domain = domains.id), 0);
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.
@@ -102,6 +108,9 @@ enum Schema {
 
     /// No version will be above it: what claims to be is damaged.
     static let lastVersion = 10_000
+
+    /// The first version in which domains have the sizes of their values.
+    static let withValueBytes = 6
 
     /// The version of the schema that this program writes.
     static var version: Int { migrations.count }

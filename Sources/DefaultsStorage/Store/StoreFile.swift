@@ -155,13 +155,17 @@ extension StoreFile {
         }
     }
 
-    private func migrations(of connection: Connection) throws(StorageError) -> Int {
-        let header: StoreHeader
-        do throws(SQLiteError) {
-            header = try StoreHeader(of: connection)
+    /// What the database says of itself.
+    func header(of connection: Connection) throws(StorageError) -> StoreHeader {
+        do {
+            return try StoreHeader(of: connection)
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
         }
+    }
+
+    private func migrations(of connection: Connection) throws(StorageError) -> Int {
+        let header = try header(of: connection)
         if !header.isOurs, try hasOurTables(connection) { throw .damagedHeader(path) }
         return try header.migrations(at: path)
     }

@@ -11,13 +11,15 @@ internal import SQLite
 /// by an index, so their cost does not grow with the database.
 enum StoreQuery {
     static let value = "SELECT generation, checksum, archive \(entries) AND key = ?3"
-    /// The function typeof() reads only a row's header.
+    /// The function length() reads only a row's header.
     ///
     /// IS NOT NULL would load the archive.
-    static let presence = "SELECT typeof(archive) <> 'null' \(entries) AND key = ?3"
+    static let size = "SELECT length(archive) \(entries) AND key = ?3"
     static let generation = "SELECT generation \(entries) AND key = ?3"
     static let keys = "SELECT key \(entries) AND \(isPresent)"
-    static let totals = "SELECT key_count, key_bytes FROM domains WHERE name = ?1 AND host = ?2"
+    static let totals = """
+        SELECT key_count, key_bytes, value_bytes FROM domains WHERE name = ?1 AND host = ?2
+        """
     static let domains = "SELECT name, host FROM domains WHERE key_count > 0"
     /// The layers of hosts.
     ///
@@ -38,6 +40,22 @@ enum StoreQuery {
     /// The index alone answers the query.
     static let changeCount = """
         SELECT count(*) FROM (SELECT 1 \(entries) AND generation > ?3 LIMIT ?4)
+        """
+    /// The totals of the domains that a pattern may cover.
+    ///
+    /// The third parameter is the first text after those that begin with the first and a dot.
+    static let totalsBelow = """
+        SELECT name, host, key_count, key_bytes, value_bytes FROM domains
+            WHERE (name = ?1 OR (name > ?2 AND name < ?3)) AND key_count > 0
+        """
+    static let totalsOfAll = """
+        SELECT name, host, key_count, key_bytes, value_bytes FROM domains WHERE key_count > 0
+        """
+    /// As ``totalsBelow``, with the domains that have only tokens.
+    static let domainsInUse = """
+        SELECT name, host FROM domains WHERE (name = ?1 OR (name > ?2 AND name < ?3))
+            AND (key_count > 0 OR EXISTS (SELECT 1 FROM tokens WHERE domain = domains.id))
+            LIMIT ?4
         """
     /// The parameter is the limit of the count.
     static let domainCount = "SELECT count(*) FROM (\(domains) LIMIT ?1)"
@@ -64,7 +82,7 @@ final class StoreReader {
     private let path: String
     private let connection: Connection
     private let selectValue: Statement
-    private let selectPresence: Statement
+    private let selectSize: Statement
     private let selectGeneration: Statement
     private let selectTotals: Statement
     private let selectKeys: Statement
@@ -82,7 +100,7 @@ final class StoreReader {
         self.connection = connection
         do throws(SQLiteError) {
             selectValue = try connection.prepare(StoreQuery.value)
-            selectPresence = try connection.prepare(StoreQuery.presence)
+            selectSize = try connection.prepare(StoreQuery.size)
             selectGeneration = try connection.prepare(StoreQuery.generation)
             selectTotals = try connection.prepare(StoreQuery.totals)
             selectKeys = try connection.prepare(StoreQuery.keys)
@@ -120,14 +138,15 @@ final class StoreReader {
         return row.archive.map { StoredValue(archive: $0, generation: generation) }
     }
 
-    /// Whether a key has a value.
+    /// The size of a key's archive, in bytes; nil if it has no value.
     ///
     /// A damaged value counts.
-    func hasValue(_ domain: Domain, _ key: Key) throws(StorageError) -> Bool {
+    func size(_ domain: Domain, _ key: Key) throws(StorageError) -> Int? {
         try reading { () throws(SQLiteError) in
-            defer { selectPresence.reset() }
-            try bind(selectPresence, domain, key)
-            return try selectPresence.step() && selectPresence.integer(at: 0) != 0
+            defer { selectSize.reset() }
+            try bind(selectSize, domain, key)
+            guard try selectSize.step(), !selectSize.isNull(at: 0) else { return nil }
+            return Int(clamping: selectSize.integer(at: 0))
         }
     }
 
@@ -143,15 +162,13 @@ final class StoreReader {
         }
     }
 
-    /// The number of a domain's keys and the length of their names.
+    /// The number of a domain's keys, and the sizes of their names and values.
     func totals(of domain: Domain) throws(StorageError) -> KeyTotals {
         try reading { () throws(SQLiteError) in
             defer { selectTotals.reset() }
             try bind(selectTotals, domain)
-            guard try selectTotals.step() else { return KeyTotals() }
-            return KeyTotals(
-                keys: StoreReader.count(selectTotals.integer(at: 0)),
-                nameBytes: StoreReader.count(selectTotals.integer(at: 1)))
+            return try selectTotals.step()
+                ? StoreReader.totals(in: selectTotals, from: 0) : KeyTotals()
         }
     }
 
@@ -200,12 +217,7 @@ final class StoreReader {
             defer { select.reset() }
             var domains: Set<Domain> = []
             while try select.step() {
-                // A name that is not a domain was not written by this program, as with keys.
-                if let name = select.text(at: 0), let host = select.text(at: 1),
-                    let domain = Domain(name: name, hostColumn: host)
-                {
-                    domains.insert(domain)
-                }
+                if let domain = StoreReader.domain(in: select) { domains.insert(domain) }
             }
             return domains
         }
@@ -216,6 +228,26 @@ final class StoreReader {
         try reading { () throws(SQLiteError) in
             try connection.beginLogAnew()
         }
+    }
+
+    /// The domain whose name and host are the first two columns.
+    ///
+    /// A name that is not a domain was not written by this program, as with keys.
+    static func domain(in row: borrowing Statement) -> Domain? {
+        guard let name = row.text(at: 0), let host = row.text(at: 1) else { return nil }
+        return Domain(name: name, hostColumn: host)
+    }
+
+    /// The totals of a domain in three columns.
+    static func totals(in row: borrowing Statement, from column: Int32) -> KeyTotals {
+        KeyTotals(
+            keys: count(row.integer(at: column)), nameBytes: count(row.integer(at: column + 1)),
+            valueBytes: count(row.integer(at: column + 2)))
+    }
+
+    /// Prepares a query that is rarely needed.
+    func prepare(_ query: String) throws(SQLiteError) -> Statement {
+        try connection.prepare(query)
     }
 
     /// A count from a column.

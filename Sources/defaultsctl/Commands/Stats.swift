@@ -4,7 +4,7 @@ import DefaultsClient
 struct Stats: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Shows the largest domains and values, and the programs that write most.")
+        abstract: "Shows what takes up most space, who is near a bound, and who writes most.")
 
     @Option(
         parsing: .unconditional,

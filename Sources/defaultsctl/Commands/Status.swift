@@ -11,23 +11,37 @@ struct Status: ServiceCommand {
     var json = false
 
     func run(with defaults: RemoteDefaults) async throws {
-        let status = try await defaults.status()
-        // A daemon that was not restarted after an update may not know the other facts.
-        let facts = try await defaults.facts()
-        let backups = facts == nil ? nil : try? await defaults.backups()
-        let files = facts == nil ? nil : try? await defaults.layerFiles()
-        let hosts = facts == nil ? nil : try? await defaults.hosts()
-        if json {
-            return try SafeOutput.print(
-                json: Self.json(status, defaults.route, facts, backups, files, hosts))
-        }
-        try SafeOutput.print(Self.text(status, defaults.route, facts, backups, files, hosts))
+        let state = try await ServiceState(of: defaults)
+        if json { return try SafeOutput.print(json: state.json()) }
+        try SafeOutput.print(state.text)
+    }
+}
+
+/// What is known about the service.
+private struct ServiceState {
+    let status: ServiceStatus
+    let route: RemoteDefaults.Route
+    /// Nil if the daemon does not tell: it was not restarted after an update.
+    let facts: ServiceFacts?
+    let backups: [RemoteBackup]?
+    let files: [RemoteLayerFile]?
+    let hosts: [RemoteHost]?
+    /// Who uses at least four fifths of a bound.
+    let quotas: [QuotaUse]?
+
+    init(of defaults: RemoteDefaults) async throws {
+        status = try await defaults.status()
+        route = defaults.route
+        facts = try await defaults.facts()
+        let isTold = facts != nil
+        backups = isTold ? try? await defaults.backups() : nil
+        files = isTold ? try? await defaults.layerFiles() : nil
+        hosts = isTold ? try? await defaults.hosts() : nil
+        quotas = isTold ? try await defaults.quotas(from: 80) : nil
     }
 
-    private static func text(
-        _ status: ServiceStatus, _ route: RemoteDefaults.Route, _ facts: ServiceFacts?,
-        _ backups: [RemoteBackup]?, _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
-    ) -> String {
+    /// The state as text for people.
+    var text: String {
         var columns = Columns(areNumbers: [false, false])
         columns.rows = [
             ["version", status.version],
@@ -47,16 +61,15 @@ struct Status: ServiceCommand {
         }
         if let facts { columns.rows.append(["damage", facts.lastRepair?.words ?? "none"]) }
         if let backups { columns.rows.append(["backups", summary(of: backups)]) }
+        if let quotas { columns.rows.append(["quotas", QuotaList(quotas).summary]) }
         if let hosts { columns.rows += rows(of: hosts) }
         if let files { columns.rows.append(["layers' files", LayerFileList(files).summary]) }
         return (columns.lines + (files.map { LayerFileList($0).lines } ?? []))
             .joined(separator: "\n")
     }
 
-    private static func json(
-        _ status: ServiceStatus, _ route: RemoteDefaults.Route, _ facts: ServiceFacts?,
-        _ backups: [RemoteBackup]?, _ files: [RemoteLayerFile]?, _ hosts: [RemoteHost]?
-    ) throws -> String {
+    /// The same as one JSON object.
+    func json() throws -> String {
         var members = [
             ("version", try status.version.quoted), ("connection", try route.rawValue.quoted),
             ("database", try status.databasePath.quoted),
@@ -94,17 +107,21 @@ struct Status: ServiceCommand {
             }
             members.append(("hosts", "[\(objects.joined(separator: ","))]"))
         }
+        if let quotas {
+            let list = try QuotaList(quotas).json(longest: quotas.count)
+            members.append(("quotas", "[\(list.joined(separator: ","))]"))
+        }
         if let files { members.append(("layerFiles", try LayerFileList(files).json)) }
         return try ShownJSON.object(members)
     }
 
-    private static func rows(of hosts: [RemoteHost]) -> [[String]] {
+    private func rows(of hosts: [RemoteHost]) -> [[String]] {
         let others = hosts.dropFirst().map(\.words).joined(separator: ", ")
         return hosts.prefix(1).map { ["host", $0.words] }
             + (others.isEmpty ? [] : [["other hosts", others]])
     }
 
-    private static func summary(of backups: [RemoteBackup]) -> String {
+    private func summary(of backups: [RemoteBackup]) -> String {
         guard let newest = backups.first else { return "none" }
         return "\(backups.count), the newest of \(LocalTime(newest.date).text)"
     }

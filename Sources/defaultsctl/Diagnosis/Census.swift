@@ -23,6 +23,8 @@ struct Census {
     /// The programs with the most changes first.
     let writers: [(executable: String, changes: UInt64)]
     let facts: ServiceFacts?
+    /// Who uses at least half of a bound, the nearest first.
+    let quotas: [QuotaUse]
 
     /// Collects the statistics.
     ///
@@ -43,6 +45,7 @@ struct Census {
         domains.sort { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
         writers = try await defaults.writers()
         facts = try await defaults.facts()
+        quotas = try await defaults.quotas(from: 50) ?? []
     }
 
     var keys: UInt64 { domains.reduce(0) { $0 + $1.keys } }
@@ -82,6 +85,7 @@ extension Census {
         }
         return [
             summary.lines, ["largest domains:"] + largest.lines, ["largest values:"] + values.lines,
+            ["near a bound:"] + QuotaList(quotas).lines(longest: longest),
             ["changes by program, since the start of the service:"] + writers.lines,
         ].filter { $0.count > 1 }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
@@ -114,7 +118,10 @@ extension Census {
                 ("changes", "\($0.changes)"),
             ])
         }
-        for (name, list) in [("domains", domains), ("values", values), ("writers", writers)] {
+        let quotas = try QuotaList(quotas).json(longest: longest)
+        for (name, list) in [
+            ("domains", domains), ("values", values), ("quotas", quotas), ("writers", writers),
+        ] {
             members.append((name, "[\(list.joined(separator: ","))]"))
         }
         return try ShownJSON.object(members)

@@ -18,7 +18,7 @@ from faults import NOBODY, Faults
 from ground import Ground, Outcome
 from privatebus import NAME as NAME_ON_BUS, OBJECT
 from trials import ONLY_ROOT, Fault, Trials, fill, nothing, on_disk
-from victim import NOT_DURABLE, Victim, check
+from victim import LIMITS_EXCEEDED, NOT_DURABLE, Victim, check
 
 NAME = "space"
 FAULTS = "programs that fill the disk, the database or its tables, and what is removed of that"
@@ -260,15 +260,20 @@ def greedily_set(victim: Victim, number: int, size: int) -> None:
 
 
 def fill_until_refused(victim: Victim) -> None:
-    """The greedy program takes all the space that there is."""
+    """The greedy program takes the space until it is refused, and others take the rest."""
     victim.synchronize()
     victim.wait_until(lambda: (victim.desktop.data / "reserve").exists())
     for number in range(200):
-        greedily_set(victim, number, 2 * MIB)
-        if is_full(victim):
+        try:
+            greedily_set(victim, number, 2 * MIB)
+        except Refused as refused:
+            check(refused.name == LIMITS_EXCEEDED, "LimitsExceeded", refused)
             break
+        check(not is_full(victim), "space for others to be left", "the disk is full")
     else:
-        check(False, "the disk to be full", "it is not")
+        check(False, "a refusal", "there is none")
+    victim.expect_taken("while the greedy program is refused")
+    check(not is_full(victim), "space for others to be left", "the disk is full")
     fill("config")(victim)
 
 

@@ -1,0 +1,308 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import DefaultsTerms
+
+/// What programs have stored and set lately, beside what they may.
+///
+/// The bounds are values of the domain `org.defaultsd.Quotas`. Each key is a domain, an application
+/// ID, or `*`. Each value is a dictionary of bounds. What is no bound is ignored.
+///
+/// Invariants:
+/// 1. The usage of an application is read once. From then on each change is added.
+/// 2. The memory does not grow with the number of programs that have called.
+struct QuotaKeeper {
+    /// How many applications are remembered.
+    private static let most = 256
+    /// How long the space on the disk is taken for known.
+    private static let validity = Duration.seconds(1)
+
+    /// The bounds; nil before they are read.
+    private var bounds: Quotas?
+    private var applications: [String: Usage] = [:]
+    /// What all programs have stored.
+    private var all: Usage?
+    private(set) var rates = WriteRates()
+    private var disk: (space: DiskSpace?, time: ContinuousClock.Instant)?
+
+    /// What the applications in sandboxes have stored that have changed something.
+    var usageOfApplications: [String: Usage] { applications }
+
+    /// The bounds, which are read at first and after each change of them.
+    mutating func bounds(_ read: () -> Quotas) -> Quotas {
+        if let bounds { return bounds }
+        let read = read()
+        bounds = read
+        return read
+    }
+
+    /// What an application has stored.
+    mutating func usage(
+        ofApplication application: String, _ read: () throws -> Usage
+    ) rethrows -> Usage {
+        if let usage = applications[application] { return usage }
+        if applications.count >= Self.most { applications = [:] }
+        let usage = try read()
+        applications[application] = usage
+        return usage
+    }
+
+    /// What all programs have stored.
+    mutating func usage(_ read: () throws -> Usage) rethrows -> Usage {
+        if let all { return all }
+        let usage = try read()
+        all = usage
+        return usage
+    }
+
+    /// The space on the disk, as it was a moment ago; nil if the system does not say.
+    mutating func disk(
+        at now: ContinuousClock.Instant, _ read: () -> DiskSpace?
+    ) -> DiskSpace? {
+        if let disk, disk.time.duration(to: now) < Self.validity { return disk.space }
+        let space = read()
+        disk = (space, now)
+        return space
+    }
+
+    /// Notes a change that was made.
+    mutating func note(_ growth: Growth, of domain: Domain) {
+        if domain.name == QuotaTerms.domain { bounds = nil }
+        guard domain.layer.isWritable else { return }
+        all = all?.after(growth)
+        guard !applications.isEmpty else { return }
+        for name in domain.namesAbove {
+            applications[name] = applications[name]?.after(growth)
+        }
+    }
+
+    /// Notes what a program has set.
+    mutating func note(
+        _ bytes: Int, by program: WriteRates.Program, limit: Int, at now: ContinuousClock.Instant
+    ) {
+        rates.note(bytes, by: program, limit: limit, at: now)
+    }
+
+    /// Notes that a flush has used space on the disk.
+    mutating func noteFlush() {
+        disk = nil
+    }
+
+    /// Forgets everything that was read, because the database was repaired.
+    mutating func readAgain() {
+        (bounds, all, applications) = (nil, nil, [:])
+    }
+}
+
+extension Domain {
+    /// Its name, and the names of all domains above it.
+    fileprivate var namesAbove: [String] {
+        var names = [name]
+        while let dot = names[names.count - 1].lastIndex(of: ".") {
+            names.append(String(names[names.count - 1][..<dot]))
+        }
+        return names
+    }
+}
+
+// MARK: Decisions
+
+extension DefaultsObject {
+    /// Refuses a change that would exceed a bound.
+    ///
+    /// - Throws: `LimitsExceeded`, and `StorageError` if the database cannot be read.
+    func checkQuotas(
+        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall
+    ) throws {
+        let bounds = bounds
+        try checkRate(of: proposal, by: WriteRates.Program(call), bounds)
+        let application = application(of: call)
+        do {
+            try checkTokens(of: proposal, growth, by: application, bounds)
+            guard growth.isMore else { return }
+            try checkUsage(growth, of: proposal.domain, by: application, bounds)
+            try checkDisk(growth, of: proposal.domain, bounds)
+        } catch let quota as ExceededQuota {
+            refusals.note(quota, logger)
+            throw DefaultsError(quota, in: layers.places)
+        }
+    }
+
+    /// Notes what a call has set.
+    func noteRate(of proposal: ChangeProposal, by call: MethodCall) {
+        let program = WriteRates.Program(call)
+        quotas.note(
+            proposal.size, by: program,
+            limit: bounds.limit(.bytesPerMinute, of: program.name), at: .now)
+    }
+
+    private func checkRate(
+        of proposal: ChangeProposal, by program: WriteRates.Program, _ bounds: Quotas
+    ) throws {
+        let (size, limit) = (proposal.size, bounds.limit(.bytesPerMinute, of: program.name))
+        guard size > 0,
+            let wait = quotas.rates.wait(program, for: size, limit: max(1, limit), at: .now)
+        else { return }
+        let quota = ExceededQuota(
+            bound: .bytesPerMinute, name: program.name, limit: limit, used: size)
+        refusals.note(quota, logger)
+        throw DefaultsError(quota, waiting: wait)
+    }
+
+    private func checkUsage(
+        _ growth: Growth, of domain: Domain, by application: String?, _ bounds: Quotas
+    ) throws {
+        if let quota = bounds.exceeded(by: growth, of: domain) { throw quota }
+        if let application, let pattern = Self.ownDomains(of: application),
+            pattern.covers(domain.name)
+        {
+            let usage = try quotas.usage(ofApplication: application) {
+                try database.usage(of: pattern)
+            }
+            if let quota = bounds.exceeded(by: growth, ofApplication: application, with: usage) {
+                throw quota
+            }
+        }
+        guard growth.before.keys == 0 else { return }
+        let usage = try quotas.usage { try database.usage(of: nil) }
+        if let quota = bounds.exceeded(by: growth, with: usage) { throw quota }
+    }
+
+    /// A token makes a domain known, even if it has no keys.
+    ///
+    /// Otherwise an application in a sandbox could make the service forget the tokens of all others.
+    private func checkTokens(
+        of proposal: ChangeProposal, _ growth: Growth, by application: String?, _ bounds: Quotas
+    ) throws {
+        guard proposal.token != nil, growth.after.keys <= 0, let application,
+            let pattern = Self.ownDomains(of: application), pattern.covers(proposal.domain.name)
+        else { return }
+        let limit = bounds.limit(.domains, of: application)
+        let used = try database.domainsInUse(pattern, atMost: limit)
+        guard used >= limit, try database.domainsInUse(.init(only: proposal.domain), atMost: 1) == 0
+        else { return }
+        throw ExceededQuota(bound: .domains, name: application, limit: limit, used: used + 1)
+    }
+
+    private func checkDisk(_ growth: Growth, of domain: Domain, _ bounds: Quotas) throws {
+        guard growth.after.bytes > QuotaTerms.smallDomain,
+            let disk = quotas.disk(at: .now, { database.diskSpace }),
+            let quota = bounds.isRefused(
+                growth, of: domain, on: disk, pending: database.unwrittenBytes)
+        else { return }
+        throw quota
+    }
+
+    private static func ownDomains(of application: String) -> DomainPattern? {
+        (try? Domain(ofApplication: application)).map(DomainPattern.init(domainAndBelow:))
+    }
+
+    /// The application of a program in a sandbox.
+    private func application(of call: MethodCall) -> String? {
+        guard
+            case .confined(let application) = CallerAccess(of: call.credentials, isBusPrivate: true)
+        else { return nil }
+        return application
+    }
+
+    /// The bounds that apply now.
+    private var bounds: Quotas {
+        quotas.bounds {
+            var bounds = Quotas()
+            for key in policyKeys(in: QuotaTerms.domain) {
+                guard let value = policy(key, in: QuotaTerms.domain) else { continue }
+                bounds.set(QuotaTerms.Bound.values(in: value), for: key.name)
+            }
+            return bounds
+        }
+    }
+}
+
+// MARK: What is near
+
+extension DefaultsObject {
+    /// Calculates who uses how much of what it may, from the totals of all domains.
+    var quotaReport: @Sendable ([Domain: KeyTotals]) -> [QuotaUse] {
+        let (bounds, hosts, now) = (bounds, hosts, ContinuousClock.now)
+        let applications = quotas.usageOfApplications
+        let rates = quotas.rates.levels(at: now) { bounds.limit(.bytesPerMinute, of: $0.name) }
+        return { totals in
+            var uses = totals.flatMap { domain, totals in
+                bounds.uses(of: domain, totals, as: domain.spelling(on: hosts))
+            }
+            for (name, usage) in applications {
+                uses += bounds.uses(ofApplication: name, usage)
+            }
+            uses += rates.map { program, bytes in
+                QuotaUse(
+                    bound: .bytesPerMinute, name: program.shown,
+                    limit: bounds.limit(.bytesPerMinute, of: program.name), used: bytes)
+            }
+            uses.append(bounds.use(ofAll: totals.count))
+            return uses
+        }
+    }
+}
+
+extension QuotaTerms.Bound {
+    /// The bounds in a dictionary.
+    ///
+    /// What is not the name of a bound, or not a number of at least 0, is left out.
+    fileprivate static func values(in value: Value) -> [QuotaTerms.Bound: Int] {
+        var found: [QuotaTerms.Bound: Int] = [:]
+        for bound in allCases {
+            guard let number = value.entry(bound.rawValue)?.wholeNumber, number >= 0 else {
+                continue
+            }
+            found[bound] = number
+        }
+        return found
+    }
+}
+
+extension Value {
+    /// The number, if it is a whole one that fits.
+    fileprivate var wholeNumber: Int? {
+        switch self {
+        case .byte(let number): Int(number)
+        case .int16(let number): Int(number)
+        case .uint16(let number): Int(number)
+        case .int32(let number): Int(number)
+        case .uint32(let number): Int(number)
+        case .int64(let number): Int(exactly: number)
+        case .uint64(let number): Int(clamping: number)
+        case .double(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+}
+
+extension WriteRates.Program {
+    /// The program that calls.
+    fileprivate init(_ call: MethodCall) {
+        switch CallerAccess(of: call.credentials, isBusPrivate: true) {
+        case .confined(let application?): self = .application(application)
+        case .confined(nil): self = .unknownApplication
+        case .full, .none:
+            self =
+                call.credentials?.processID.map { .process($0) }
+                ?? .connection(call.sender?.string ?? call.connection.peerName)
+        }
+    }
+
+    /// The name whose bound applies.
+    var name: String {
+        if case .application(let name) = self { name } else { QuotaTerms.everybody }
+    }
+
+    /// The program in words.
+    fileprivate var shown: String {
+        switch self {
+        case .application(let name): name
+        case .unknownApplication: "programs in a sandbox without a known application"
+        case .process(let number): "process \(number)"
+        case .connection(let name): "connection \(name)"
+        }
+    }
+}
