@@ -108,7 +108,7 @@ import Testing
         // A small disk keeps an eighth.
         #expect(!isRefused(1, mebibyte + 1, free: 20, of: 96))
         #expect(isRefused(1, mebibyte + 1, free: 13, of: 96))
-        // What does not grow is no harm.
+        // What does not grow does no harm.
         #expect(!isRefused(9 * mebibyte, 8 * mebibyte, free: 0, of: 96))
     }
 

@@ -32,7 +32,7 @@ import Testing
         ("runtime", "lost-change"), ("backups", "lost-backup-row"), ("backups", "truncated-backup"),
         ("layers", "lost-layer-row"), ("longcalls", "behind-the-long-call"),
         ("longcalls", "half-changes"), ("longcalls", "lost-answer"), ("space", "nothing-returned"),
-        ("space", "no-reserve"), ("space", "not-erased"),
+        ("space", "no-reserve"), ("space", "no-free-disk"), ("space", "not-erased"),
         ("space", "row-lost-in-tidying"), ("walls", "name-for-taking"), ("walls", "same-user"),
         ("walls", "page-as-file"),
     ])

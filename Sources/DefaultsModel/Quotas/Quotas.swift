@@ -79,7 +79,8 @@ extension Quotas {
 
     /// Whether a domain may not grow because the disk has too little space left.
     ///
-    /// What is pending is written twice: to the log, and to the database.
+    /// What is pending is written twice: to the log, and to the database. A bound of 0 leaves no space
+    /// free.
     ///
     /// - Parameters:
     ///   - disk: The disk of the database.
@@ -94,7 +95,7 @@ extension Quotas {
         let limit = min(limit(.freeDisk, of: QuotaTerms.everybody), disk.size / 8)
         let added = growth.after.bytes - growth.before.bytes
         let left = disk.free - 2 * (pending + added)
-        guard left < limit else { return nil }
+        guard limit > 0, left < limit else { return nil }
         return ExceededQuota(bound: .freeDisk, name: domain.name, limit: limit, used: left)
     }
 

@@ -121,6 +121,7 @@ class Trials:
 
     def interrupt(self, number: signal.Signals, method: str) -> None:
         """Sends the signal at a moment of the call that is drawn by chance."""
+        earlier = dict(self.held)
         for domain in self.chance.sample(DOMAINS, 2):
             self.change(domain)
         before = dict(self.held)
@@ -142,7 +143,7 @@ class Trials:
         self.spoil_files()
         self.desktop.start()
         goal = backups[target] if restores else before
-        self.judge_backups(backups, before, goal)
+        self.judge_backups(backups, earlier, before, goal)
         now = self.read()
         for domain in DOMAINS:
             if now[domain] not in (before[domain], goal.get(domain)):
@@ -219,11 +220,13 @@ class Trials:
     # The judges
 
     def judge_backups(
-        self, known: dict[str, dict[str, int]], before: dict[str, int], goal: dict[str, int]
+        self, known: dict[str, dict[str, int]], earlier: dict[str, int], before: dict[str, int],
+        goal: dict[str, int]
     ) -> None:
         """Checks every backup by another SQLite: those that were there, and new ones.
 
-        The day's backup may come after any flush, so amid a restoration or after it, too.
+        The day's backup may come after any flush: before the last changes, amid a restoration or
+        after it.
         """
         left = [backup[0] for backup in self.asked("ListBackups")[0]]
         names = {file.stem for file in (self.desktop.data / "backups").glob("*.db")}
@@ -236,7 +239,8 @@ class Trials:
                     raise Found(f"the backup {name} holds {contents}, and held {known[name]}")
                 continue
             for domain in DOMAINS:
-                if contents.get(domain) not in (before[domain], goal.get(domain)):
+                daily = (earlier[domain],) if name.endswith("-daily") else ()
+                if contents.get(domain) not in (before[domain], goal.get(domain), *daily):
                     raise Found(f"the backup {name} holds {contents}, made between {before} and {goal}")
         for kind in ("daily", "manual"):
             had, has = (sum(name.endswith(kind) for name in names) for names in (known, left))

@@ -22,7 +22,7 @@ from victim import LIMITS_EXCEEDED, NOT_DURABLE, Victim, check
 
 NAME = "space"
 FAULTS = "programs that fill the disk, the database or its tables, and what is removed of that"
-INJECTIONS = ("nothing-returned", "no-reserve", "row-lost-in-tidying", "not-erased")
+INJECTIONS = ("nothing-returned", "no-reserve", "no-free-disk", "row-lost-in-tidying", "not-erased")
 """See BROKEN."""
 
 GREEDY = "org.example.Greedy"
@@ -42,6 +42,7 @@ def run(ground: Ground) -> list[Outcome]:
     if ground.inject:
         trials.take(*BROKEN[ground.inject])
         return trials.all
+    trials.take(GREEDY_ON_SMALL, refused_in_time)
     trials.take(FULL, healed)
     trials.take(FULL, healed_after_a_start, is_quick=False)
     trials.take(FULL_OF_SMALL, healed_of_small)
@@ -55,6 +56,28 @@ def run(ground: Ground) -> list[Outcome]:
 
 
 # How a trial goes on
+
+def refused_in_time(victim: Victim, fault: Fault) -> None:
+    """The greedy program is refused while there is space for all others."""
+    if victim.desktop.ground.inject == "no-free-disk":
+        let_fill(victim)
+    victim.synchronize()
+    for number in range(200):
+        try:
+            greedily_set(victim, number, 2 * MIB)
+        except Refused as refused:
+            check(refused.name == LIMITS_EXCEEDED, "LimitsExceeded", refused)
+            break
+        check(not is_full(victim), "space for others to be left", "the disk is full")
+    else:
+        check(False, "a refusal", "there is none")
+    for number in range(20):
+        victim.expect_taken(f"after the refusal {number}")
+    check(not is_full(victim), "space for others to be left", "the disk is full")
+    victim.client.call("RemoveDomain", "(s)", GREEDY)
+    expect_small(victim)
+    on_disk(victim)
+
 
 def healed(victim: Victim, fault: Fault) -> None:
     """The greedy program's values are removed, and all is on disk, though that was full."""
@@ -254,31 +277,34 @@ def take_many(victim: Victim, count: int) -> None:
         victim.synchronize()
 
 
+def let_fill(victim: Victim) -> None:
+    """No space is kept free on the disk."""
+    as_user(victim, victim.desktop.ground.programs / "defaultsctl", "write", "org.defaultsd.Quotas",
+            "*", "-dict", "FreeDisk", "-int", "0")
+
+
 def greedily_set(victim: Victim, number: int, size: int) -> None:
     value = GLib.Variant("s", f"{number}".ljust(size, "."))
     victim.client.call("SetValue", "(ssv)", GREEDY, f"Key{number}", value)
 
 
 def fill_until_refused(victim: Victim) -> None:
-    """The greedy program takes the space until it is refused, and others take the rest."""
+    """The greedy program takes all the space that there is, as it is let to."""
+    let_fill(victim)
     victim.synchronize()
     victim.wait_until(lambda: (victim.desktop.data / "reserve").exists())
     for number in range(200):
-        try:
-            greedily_set(victim, number, 2 * MIB)
-        except Refused as refused:
-            check(refused.name == LIMITS_EXCEEDED, "LimitsExceeded", refused)
+        greedily_set(victim, number, 2 * MIB)
+        if is_full(victim):
             break
-        check(not is_full(victim), "space for others to be left", "the disk is full")
     else:
-        check(False, "a refusal", "there is none")
-    victim.expect_taken("while the greedy program is refused")
-    check(not is_full(victim), "space for others to be left", "the disk is full")
+        check(False, "the disk to be full", "it is not")
     fill("config")(victim)
 
 
 def fill_with_small(victim: Victim) -> None:
     """The greedy program stores very many values, and others take the rest of the space."""
+    let_fill(victim)
     victim.synchronize()
     victim.wait_until(lambda: (victim.desktop.data / "reserve").exists())
     take_many(victim, 30_000)
@@ -301,6 +327,8 @@ def mount(victim: Victim) -> None:
 
 
 FULL = Fault("a disk that is filled by a program", nothing, skipped=ONLY_ROOT, prepare=mount)
+GREEDY_ON_SMALL = Fault("a program that would fill a disk", nothing, skipped=ONLY_ROOT,
+                        prepare=mount)
 FULL_OF_SMALL = Fault("a disk that is filled with small values", nothing, skipped=ONLY_ROOT,
                       prepare=mount)
 LARGE = Fault("20 MiB stored and removed", nothing)
@@ -310,6 +338,7 @@ ASKING = Fault("a program that asks for backups", nothing)
 
 BROKEN = {
     "nothing-returned": (LARGE, shrunk), "no-reserve": (FULL, healed),
+    "no-free-disk": (GREEDY_ON_SMALL, refused_in_time),
     "row-lost-in-tidying": (LARGE, killed_while_shrinking), "not-erased": (LARGE, erased),
 }
 """The trial that a break is in."""
