@@ -88,12 +88,12 @@ class Desktop:
         for entry in self.runtime.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
-    def run(self, program, *arguments, patience=120):
-        """Runs a program of the bench: the times that it tells, by kind.
+    def run(self, program, *arguments, patience=120, wrapper=()):
+        """Runs a program of the bench, in a wrapper if there is one: the times that it tells, by kind.
 
         - Raises Stopped where it fails or takes longer than patience, in seconds.
         """
-        command = [self.tools.program(program), *map(str, arguments)]
+        command = [*wrapper, self.tools.program(program), *map(str, arguments)]
         try:
             done = subprocess.run(
                 command, env=self.environment, capture_output=True, text=True, timeout=patience)
