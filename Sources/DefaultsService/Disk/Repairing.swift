@@ -24,7 +24,10 @@ extension DefaultsObject {
             // The call that has met the damage must return first.
             Task(executorPreference: connection.loop) { await self.workOnDisk() }
         case .none:
-            if trouble.damage.isEmpty { trouble.damage = damage }
+            if trouble.damage.isEmpty {
+                logger.error("\(damage)")
+                trouble.damage = StorageTrouble.unrepaired(database.path)
+            }
             return false
         }
         return true

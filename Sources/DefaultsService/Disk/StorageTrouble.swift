@@ -4,6 +4,8 @@ import DefaultsStorage
 import Logging
 
 /// Why changes cannot be stored: the sentences in the property StorageError.
+///
+/// They name no domain and no key, because programs in a sandbox read them, too.
 struct StorageTrouble: Equatable {
     /// Why the last flush failed, so that its changes are still pending; empty while flushes
     /// succeed.
@@ -13,11 +15,15 @@ struct StorageTrouble: Equatable {
     /// Why changes are refused; empty while the crash journal works.
     var journal = ""
 
+    /// For damage that remains.
+    static func unrepaired(_ path: String) -> String {
+        "\(path) is damaged, and a repair a moment ago has not helped. The log says what is damaged. If "
+            + "the damage stays, restore a backup with 'defaultsctl backup restore'."
+    }
+
     /// All of these sentences; empty if there are none.
     var sentence: String {
-        // A flush that meets the damage fails with the same sentence.
-        [disk, damage == disk ? "" : damage, journal].filter { !$0.isEmpty }
-            .joined(separator: " ")
+        [disk, damage, journal].filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
 
