@@ -149,7 +149,7 @@ public struct DomainMeasure: Sendable, Hashable {
 }
 
 /// How much of a bound a domain, an application or a program uses.
-public struct QuotaUse: Sendable, Hashable {
+public struct RemoteQuota: Sendable, Hashable {
     /// Who uses it; `*` for all programs together.
     public let name: String
     /// What is bounded: `DomainKeys`, `DomainBytes`, `Keys`, `Bytes`, `Domains`, `AllDomains` or
@@ -173,10 +173,10 @@ extension RemoteDefaults {
     /// - Parameter percentage: From which part of a bound on.
     /// - Returns: Nil if the daemon does not tell: it is an older one, or this program is in a
     ///   sandbox.
-    public func quotas(from percentage: UInt32) async throws -> [QuotaUse]? {
+    public func quotas(from percentage: UInt32) async throws -> [RemoteQuota]? {
         try await ifTold {
             try await self.call(Contract.ListQuotas.self, percentage).map {
-                QuotaUse(name: $0.name, bound: $0.bound, used: $0.used, limit: $0.limit)
+                RemoteQuota(name: $0.name, bound: $0.bound, used: $0.used, limit: $0.limit)
             }
         }
     }

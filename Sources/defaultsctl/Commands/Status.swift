@@ -27,7 +27,7 @@ private struct ServiceState {
     let files: [RemoteLayerFile]?
     let hosts: [RemoteHost]?
     /// Who uses at least four fifths of a bound.
-    let quotas: [QuotaUse]?
+    let quotas: [RemoteQuota]?
 
     init(of defaults: RemoteDefaults) async throws {
         status = try await defaults.status()

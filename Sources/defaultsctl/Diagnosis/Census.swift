@@ -24,7 +24,7 @@ struct Census {
     let writers: [(executable: String, changes: UInt64)]
     let facts: ServiceFacts?
     /// Who uses at least half of a bound, the nearest first.
-    let quotas: [QuotaUse]
+    let quotas: [RemoteQuota]
 
     /// Collects the statistics.
     ///

@@ -2,10 +2,10 @@ import DefaultsClient
 
 /// Who uses much of what may be stored.
 struct QuotaList {
-    private let quotas: [QuotaUse]
+    private let quotas: [RemoteQuota]
 
     /// - Parameter quotas: The nearest to its bound first.
-    init(_ quotas: [QuotaUse]) {
+    init(_ quotas: [RemoteQuota]) {
         self.quotas = quotas
     }
 
@@ -37,7 +37,7 @@ struct QuotaList {
     }
 }
 
-extension QuotaUse {
+extension RemoteQuota {
     /// The name for people.
     fileprivate var shownName: String { name == "*" ? "all programs" : name.onOneLine }
 }
