@@ -67,10 +67,8 @@ struct SalvagedDomain: Equatable {
         self.domain = domain
         keyCount = min(max(count, 0), SalvagedDomain.largestCount)
         // A database with the first version of the schema has neither.
-        let lastChange = columns.generation(at: 5)
-        self.lastChange = lastChange
-        // A row of another schema may have something else here.
-        horizon = columns.generation(at: 6).flatMap { $0 <= lastChange ?? .first ? $0 : nil }
+        lastChange = columns.generation(at: 5)
+        horizon = columns.generation(at: 6)
     }
 }
 

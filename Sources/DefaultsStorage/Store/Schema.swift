@@ -78,8 +78,9 @@ enum Schema {
         ALTER TABLE state ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;
         """,
         """
-        -- The length of the archives together.
-        ALTER TABLE domains ADD COLUMN value_bytes INTEGER NOT NULL DEFAULT 0;
+        -- The length of the archives together. It is a text, because rows are recognized by the types
+        -- of their columns, and `horizon` before it is a number.
+        ALTER TABLE domains ADD COLUMN value_bytes TEXT NOT NULL DEFAULT '0';
         UPDATE domains SET value_bytes = coalesce(
             (SELECT sum(length(archive)) FROM entries WHERE entries.domain = domains.id), 0);
         """,
