@@ -143,8 +143,9 @@ package actor DurableWriter {
     ///
     /// - Throws: `.damagedDatabase`.
     private func checkLog() throws(StorageError) {
-        let size = FileStatus.ifAny(file.logPath)?.size ?? 0
-        if size < logSize { throw .logCut(file.path) }
+        // If the permission to look was taken away, nothing is known of the log.
+        guard let status = FileStatus.ifAny(file.logPath), status.size < logSize else { return }
+        throw .logCut(file.path)
     }
 
     /// Notes the size of the log after it was written or folded back.
@@ -185,8 +186,7 @@ extension DurableWriter {
         } catch {
             throw .storeLost(file.path, error)
         }
-        // Otherwise the file of another program would be moved away.
-        if StoreFile.isForeignLink(in: place.directory) { try setLinkAside() }
+        try setForeignLinkAside()
         let replacement = StoreReplacement(of: file)
         guard identity.isLost(from: file) else {
             // The store has its name again. The copy of a failed attempt would be taken for newer
@@ -215,7 +215,12 @@ extension DurableWriter {
         noteLogSize()
     }
 
-    private func setLinkAside() throws(StorageError) {
+    /// Moves a link away that was put in place of the store and leads to another program's file, which
+    /// would be moved instead.
+    private func setForeignLinkAside() throws(StorageError) {
+        // The file that is in use is not opened: closing it would release SQLite's lock.
+        guard identity.database.hasLost(file.path), StoreFile.isForeignLink(in: place.directory)
+        else { return }
         do {
             _ = try place.directory.setAside(StoreFile.name, as: ".aside")
         } catch {
