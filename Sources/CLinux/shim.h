@@ -41,6 +41,15 @@ static inline int clinux_path_only(void) {
     return 010000000;
 }
 
+/* SEEK_DATA and SEEK_HOLE are declared for _GNU_SOURCE only. */
+static inline int clinux_seek_data(void) {
+    return 3;
+}
+
+static inline int clinux_seek_hole(void) {
+    return 4;
+}
+
 /* The identity of an open file, as the kernel has it in memory: a program that serves the file system is
  * not asked. Gives 0, or -1 and errno. */
 static inline int clinux_cached_identity(int descriptor, uint32_t *major, uint32_t *minor,

@@ -58,6 +58,14 @@ extension Notice {
                 + "link, so it was not opened. It was moved to \(setAside).")
     }
 
+    static func noStore(_ path: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "\(path) has the name of a repaired database, but is none. It was not used "
+                + "and is kept as \(setAside).")
+    }
+
     static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
             severity: .information,

@@ -13,6 +13,12 @@ extension StorageError {
                 + "absolute path. Set one of them, or name a directory.")
     }
 
+    static func notText(_ variable: String) -> StorageError {
+        StorageError(
+            .directoryUnusable,
+            "The path in the variable \(variable) is not UTF-8. Name a directory whose path is.")
+    }
+
     static func directoryUnusable(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .directoryUnusable,
@@ -151,6 +157,12 @@ extension StorageError {
             .damagedDatabase,
             "\(path) lacks changes that were on disk: it or its write-ahead log was damaged, cut "
                 + "short or replaced.")
+    }
+
+    static func logCut(_ path: String) -> StorageError {
+        StorageError(
+            .damagedDatabase,
+            "The write-ahead log of \(path) was cut while it was in use.")
     }
 
     static func damagedState(_ path: String) -> StorageError {

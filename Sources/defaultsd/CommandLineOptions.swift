@@ -113,6 +113,6 @@ struct UsageError: Error, CustomStringConvertible {
     }
 
     static func unknown(_ argument: String) -> UsageError {
-        UsageError(description: "unknown argument '\(argument)'")
+        UsageError(description: "unknown argument '\(StandardErrorLog.escaped(argument))'")
     }
 }

@@ -26,9 +26,12 @@ final class Desktop {
 
     /// - Parameters:
     ///   - daemonOptions: For the command line of the daemon that the bus starts.
+    ///   - launcher: What runs that daemon, for a shell, such as `prlimit --nofile=16`.
     ///   - busIsOpenToAll: Whether other users may connect to the bus.
     /// - Throws: ``OutdatedPrograms`` if the programs are older than their sources.
-    init(daemonOptions: String = "", busIsOpenToAll: Bool = false) throws {
+    init(
+        daemonOptions: String = "", launcher: String = "", busIsOpenToAll: Bool = false
+    ) throws {
         try ShippedPrograms.requireNew()
         directory = try TemporaryDirectory()
         for folder in ["config", "runtime", "services"] {
@@ -47,7 +50,8 @@ final class Desktop {
         try """
         [D-BUS Service]
         Name=org.defaultsd.Defaults1
-        Exec=/bin/sh -c 'umask 0; exec \(Desktop.programs)/defaultsd \(options) 2>>\(log)'
+        Exec=/bin/sh -c 'umask 0; exec \(launcher) \(Desktop.programs)/defaultsd \
+        \(options) 2>>\(log)'
         """.write(
             toFile: directory.path + "/services/org.defaultsd.Defaults1.service",
             atomically: true, encoding: .utf8)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct HelpTests {
     private static let folder = Desktop.packageDirectory + "Tests/Help"
 
-    private static let verbs = [
+    static let verbs = [
         "read", "read-type", "write", "rename", "delete", "delete-all",
         "factory-reset", "apply", "import", "export",
         "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",

@@ -1,6 +1,7 @@
 package import DBus
 import DefaultsProtocol
 import Glibc
+import SystemCalls
 
 /// The way to the daemon without the bus: its socket in the user's runtime directory.
 ///
@@ -20,7 +21,10 @@ package enum DirectSocket {
             directory.hasPrefix("/")
         else { return nil }
         let path = "\(directory)/defaultsd/direct"
-        guard access(path, R_OK | W_OK) == 0 else { return nil }
+        // In a runtime directory that is shared, another user may have been first.
+        guard access(path, R_OK | W_OK) == 0, FileStatus.ifAny(path)?.owner == geteuid() else {
+            return nil
+        }
         return try? Connection(to: .peer("unix:path=\(Address.escaped(path))"), on: loop)
     }
 

@@ -60,6 +60,7 @@ package actor Daemon {
         // Clients must not trust the page when no daemon updates it.
         defer { pageKeeper?.voidInherited() }
         do {
+            try DescriptorLimit.raise(to: DaemonSocket.descriptors)
             let location = try DatabaseLocation.fromEnvironment(
                 directory: options.databaseDirectory)
             let signals = try ProcessSignals()
@@ -187,7 +188,7 @@ extension Daemon {
     private func openSocket(at location: DatabaseLocation) {
         do {
             try socket.open(
-                for: connection, in: location.runtimeDirectory,
+                for: connection, at: location,
                 replacingOther: callers == .busReplacingOther)
         } catch {
             logger.warning("\(error) Programs use the bus, which is slower.")

@@ -113,6 +113,13 @@ package struct LifeCycleError: Error, CustomStringConvertible {
             "The program at the other end of the socket has closed it, or does not speak D-Bus. "
             + "Connect to the daemon with a D-Bus library.")
 
+    static func tooFewDescriptors(_ limit: Int, least: Int) -> LifeCycleError {
+        LifeCycleError(
+            description:
+                "This process may have only \(limit) files open, and needs \(least). Raise the limit with "
+                + "'ulimit -n', or LimitNOFILE= in its unit.")
+    }
+
     static func signals(errno: Int32) -> LifeCycleError {
         LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")
     }

@@ -1,5 +1,6 @@
 import DBus
 import DefaultsProtocol
+import DefaultsStorage
 import Glibc
 import SystemCalls
 
@@ -25,6 +26,8 @@ final class DaemonSocket {
     /// How many programs may be connected, and how many descriptors are left for everything else.
     private static let mostPeers = 2048
     private static let otherDescriptors = 256
+    /// How many descriptors are wanted.
+    static let descriptors = mostPeers + otherDescriptors
 
     init(inheriting socket: FileDescriptor?) {
         inherited = socket
@@ -34,17 +37,17 @@ final class DaemonSocket {
     ///
     /// - Parameters:
     ///   - service: The connection whose objects are served.
-    ///   - runtimeDirectory: The user's runtime directory; nil if there is none.
+    ///   - location: The place of the database, which names the runtime directory.
     ///   - replacesOther: Whether this daemon has taken over from another.
-    /// - Throws: `SystemError` or `DBusError` if there can be no such socket.
+    /// - Throws: `StorageError`, `SystemError` or `DBusError` if there can be no such socket.
     func open(
-        for service: Connection, in runtimeDirectory: String?, replacingOther replacesOther: Bool
+        for service: Connection, at location: DatabaseLocation, replacingOther replacesOther: Bool
     ) throws {
-        let made = try inherited ?? makeSocket(in: runtimeDirectory, isForced: replacesOther)
+        let made = try inherited ?? makeSocket(at: location, isForced: replacesOther)
         guard let socket = made else { return }
         listener = try service.assumeIsolated {
             try PeerListener(
-                of: $0, on: socket, mostPeers: Self.raiseLimit(), refusing: Self.refusal(of:))
+                of: $0, on: socket, mostPeers: Self.peerLimit, refusing: Self.refusal(of:))
         }
     }
 
@@ -58,10 +61,11 @@ final class DaemonSocket {
     }
 
     private func makeSocket(
-        in runtimeDirectory: String?, isForced: Bool
-    ) throws(SystemError) -> FileDescriptor? {
-        guard let runtimeDirectory else { return nil }
-        let path = "\(runtimeDirectory)/defaultsd/direct"
+        at location: DatabaseLocation, isForced: Bool
+    ) throws -> FileDescriptor? {
+        // In a directory of another user, that one could put its own socket there.
+        guard let directory = try location.runtimeFolderPath() else { return nil }
+        let path = "\(directory)/direct"
         if !isForced, FileStatus.ifAny(path) != nil, UnixSocket.isListening(at: path) {
             return nil
         }
@@ -76,22 +80,9 @@ final class DaemonSocket {
         return socket
     }
 
-    /// Raises the limit of descriptors.
-    ///
-    /// - Returns: How many programs may be connected.
-    private static func raiseLimit() -> Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-        let wanted = rlim_t(mostPeers + otherDescriptors)
-        if limit.rlim_cur < wanted {
-            var raised = limit
-            raised.rlim_cur = min(wanted, limit.rlim_max)
-            // The service manager may forbid it, and has set a limit itself.
-            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 {
-                limit = raised
-            }
-        }
-        return max(0, min(mostPeers, Int(clamping: limit.rlim_cur) - otherDescriptors))
+    /// How many programs may be connected.
+    private static var peerLimit: Int {
+        max(0, min(mostPeers, DescriptorLimit.current - otherDescriptors))
     }
 
     /// Lets nobody else in, and reads nothing more.

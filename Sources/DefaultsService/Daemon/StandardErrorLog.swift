@@ -72,7 +72,7 @@ package struct StandardErrorLog: LogHandler {
     /// A line without characters that a terminal would obey.
     ///
     /// A line break becomes a space, and others are escaped as in Swift.
-    static func escaped(_ line: String) -> String {
+    package static func escaped(_ line: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in line.unicodeScalars {
             if scalar == "\n" {

@@ -31,7 +31,8 @@ struct DiskReserve {
     /// Whether it is there and takes up its space: a copy of it may be a file without blocks.
     var isThere: Bool {
         guard let status = FileStatus.ifAny(path, followingLinks: false) else { return false }
-        return status.kind == .regular && status.size == DiskReserve.size
+        return status.kind == .regular && status.linkCount == 1
+            && status.size == DiskReserve.size
             && status.allocatedSize >= DiskReserve.size
     }
 
@@ -51,11 +52,12 @@ struct DiskReserve {
     /// - Returns: Whether the file could be made.
     @discardableResult
     func takeBack() -> Bool {
-        // A link, a pipe or a directory of this name is not ours. A file may be an unfinished reserve.
         (try? allocate()) != nil
     }
 
     private func allocate() throws(SystemError) {
+        // A file with one name may be an unfinished reserve. Nothing else of this name is ours.
+        _ = try directory.setStrangeAside(DiskReserve.name)
         let file = try File.regular(path, O_RDWR | O_CREAT | O_NOFOLLOW)
         try file.setMode(0o600)
         do throws(SystemError) {

@@ -9,8 +9,8 @@ struct PrivateDirectory {
     /// Makes the directory and those above it that are missing, each on disk before this returns.
     ///
     /// - Parameter isOurs: Whether an existing directory belongs to this program by its name. Then it is
-    ///   closed to others. The permissions of any other existing directory are not changed: the user may
-    ///   have other plans for it.
+    ///   closed to others. The permissions of any other existing directory, and of one that a link leads
+    ///   to, are not changed: the user may have other plans for it.
     /// - Throws: `.directoryUnusable` if it cannot be made, or if it belongs to another user.
     ///   `.directoryShared` if other users may enter it.
     init(making path: String, isOurs: Bool = true) throws(StorageError) {
@@ -41,7 +41,7 @@ struct PrivateDirectory {
         }
         let mode = status.mode
         // A sticky directory is shared by intent, /tmp for one: it is not ours to close.
-        guard mayClose, mode & S_ISVTX == 0, mode != 0o700 else { return mode }
+        guard mayClose, link.kind != .link, mode & S_ISVTX == 0, mode != 0o700 else { return mode }
         try directory.setMode(0o700)
         return 0o700
     }

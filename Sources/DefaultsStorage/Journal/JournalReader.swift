@@ -85,7 +85,8 @@ struct JournalReader: ~Copyable {
     /// Where the next whole record begins; nil if there is none.
     private func nextRecord(after start: Int) throws(SystemError) -> Int? {
         var windowStart = start + 1
-        while windowStart < size {
+        while let data = file.nextData(from: windowStart), data < size {
+            windowStart = data
             // The windows overlap, so each head is complete in one of them.
             let window = try file.read(
                 JournalReader.searchWindow + JournalRecord.headSize, at: windowStart)

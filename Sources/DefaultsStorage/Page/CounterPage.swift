@@ -114,6 +114,10 @@ final class CounterPage {
         do throws(SystemError) {
             let file = try PageFile(path)
             let status = try file.status()
+            // A file with a second hard link may belong to another program.
+            guard status.linkCount <= 1 || file.beginsLikePage else {
+                return try directory.remove(name)
+            }
             let words = status.size / CounterPageLayout.wordSize
             // A page of another version may be longer. A file that is far longer was never a page.
             try void(file, words: min(max(words, CounterPageLayout.words), mostWords))
@@ -220,7 +224,9 @@ extension CounterPage {
     ) throws(SystemError) -> CounterPage? {
         let file = try PageFile(directory.file(name))
         let status = try file.status()
-        guard status.kind == .regular, status.size == CounterPageLayout.size else { return nil }
+        guard status.kind == .regular, status.linkCount == 1,
+            status.size == CounterPageLayout.size
+        else { return nil }
         try file.makePrivate()
         // The file may have a hole.
         try file.allocate(CounterPageLayout.size)
@@ -243,6 +249,7 @@ extension CounterPage {
         in directory: PrivateDirectory, of database: UniqueID, at generation: Generation
     ) throws(SystemError) -> CounterPage {
         let unfinished = name + JournalSegment.unfinishedSuffix
+        _ = try directory.setStrangeAside(unfinished)
         do throws(SystemError) {
             let file = try PageFile(directory.file(unfinished), O_CREAT | O_TRUNC)
             try file.makePrivate()

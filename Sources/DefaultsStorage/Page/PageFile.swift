@@ -6,9 +6,9 @@ internal import SystemCalls
 struct PageFile: ~Copyable {
     private let file: File
 
-    /// Opens a file for reading and writing, with further flags; a link is not followed.
+    /// Opens a regular file for reading and writing, with further flags; a link is not followed.
     init(_ path: String, _ flags: Int32 = 0) throws(SystemError) {
-        file = try File(path, O_RDWR | O_NOFOLLOW | flags)
+        file = try File.regular(path, O_RDWR | O_NOFOLLOW | flags)
     }
 
     private init(owning file: consuming File) {
@@ -45,6 +45,24 @@ struct PageFile: ~Copyable {
     /// What the file system knows of it.
     func status() throws(SystemError) -> FileStatus {
         try file.status()
+    }
+
+    /// Whether it begins with the format and the number of slots of a page of any version.
+    var beginsLikePage: Bool {
+        guard let words = try? words(2) else { return false }
+        return words.count == 2 && 1...UInt64(UInt8.max) ~= words[0]
+            && 1...UInt64(UInt16.max) ~= words[1]
+    }
+
+    /// The first words; fewer if it is shorter.
+    private func words(_ count: Int) throws(SystemError) -> [UInt64] {
+        let bytes = try file.read(count * MemoryLayout<UInt64>.size, at: 0)
+        // The buffer is read in bounds.
+        return bytes.withUnsafeBytes { bytes in
+            (0..<bytes.count / MemoryLayout<UInt64>.size).map {
+                bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<UInt64>.size, as: UInt64.self)
+            }
+        }
     }
 
     /// Makes it readable and writable by its owner alone, whatever the umask.

@@ -41,21 +41,24 @@ package struct DatabaseLocation: Hashable, Sendable {
     ///   - directory: The directory of the database, if the user has named one. A relative path
     ///     begins at the working directory.
     ///   - variable: Looks up a variable.
-    /// - Throws: `.directoryUnusable` if no place is named, or if the path is relative and the
-    ///   working directory was removed.
+    /// - Throws: `.directoryUnusable` if no place is named, if its name is not UTF-8, or if the path is
+    ///   relative and the working directory was removed.
     package static func fromEnvironment(
         directory: String? = nil,
-        variable: (String) -> String? = DatabaseLocation.variable
+        variable: (String) throws(StorageError) -> String? = DatabaseLocation.variable
     ) throws(StorageError) -> DatabaseLocation {
-        func path(_ name: String) -> String? {
-            variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        func path(_ name: String) throws(StorageError) -> String? {
+            guard let path = try variable(name), path.hasPrefix("/") else { return nil }
+            return path
         }
-        let home = path("XDG_CONFIG_HOME") ?? path("HOME").map { "\($0)/.config" }
-        let runtimeDirectory = path("XDG_RUNTIME_DIR")
+        // Without it the journal is beside the database.
+        let runtimeDirectory = try? path("XDG_RUNTIME_DIR")
         if let directory {
             return DatabaseLocation(
                 directory: try absolute(directory), runtimeDirectory: runtimeDirectory)
         }
+        var home = try path("XDG_CONFIG_HOME")
+        if home == nil { home = try path("HOME").map { "\($0)/.config" } }
         guard let home else { throw .noHome() }
         return DatabaseLocation(
             directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory, isStandard: true)
@@ -73,8 +76,12 @@ package struct DatabaseLocation: Hashable, Sendable {
     }
 
     /// Looks up a variable of this process's environment.
-    package static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+    ///
+    /// - Throws: `.directoryUnusable` if it is not UTF-8: another directory would be used than it names.
+    package static func variable(_ name: String) throws(StorageError) -> String? {
+        guard let bytes = getenv(name) else { return nil }
+        guard let text = String(validatingCString: bytes) else { throw .notText(name) }
+        return text
     }
 }
 
@@ -105,10 +112,23 @@ extension DatabaseLocation {
     /// So every database has its own, even if links lead to it.
     func makeJournalDirectory() throws(StorageError) -> PrivateDirectory {
         let database = try realDirectory()
-        guard let runtimeDirectory else { return try makeJournalBesideDatabase() }
-        let ours = try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
+        guard let ours = try makeRuntimeFolder() else { return try makeJournalBesideDatabase() }
         let made = try PrivateDirectory(making: ours.file(DatabaseLocation.hash(of: database)))
         return PrivateDirectory(existing: try DatabaseLocation.realPath(made.path))
+    }
+
+    /// The path of this program's directory in the runtime directory; nil if there is no runtime directory.
+    ///
+    /// It is made if it is missing.
+    ///
+    /// - Throws: `.directoryUnusable` if it is another user's, or open to others.
+    package func runtimeFolderPath() throws(StorageError) -> String? {
+        try makeRuntimeFolder()?.path
+    }
+
+    private func makeRuntimeFolder() throws(StorageError) -> PrivateDirectory? {
+        guard let runtimeDirectory else { return nil }
+        return try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
     }
 
     /// Makes the directory of the journal if there is no runtime directory.

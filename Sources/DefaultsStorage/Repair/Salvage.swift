@@ -55,7 +55,7 @@ struct Salvage {
     init(of pages: StorePages) throws(SystemError) {
         isOverflow = Array(repeating: false, count: pages.count + 1)
         self.pages = pages
-        for number in 1...max(1, pages.count) {
+        for number in pages.numbers {
             for age in 0..<pages.versions(of: number) {
                 guard let page = try pages.read(number, age: age) else { continue }
                 if try noteRows(of: page.bytes, number) && page.isWhole { break }
@@ -68,7 +68,7 @@ struct Salvage {
     /// A key may have several entries.
     mutating func forEachFinding(_ body: (Finding) throws -> Void) throws {
         var unknown: [Int] = []
-        for number in 1...max(1, pages.count) {
+        for number in pages.numbers {
             guard let read = try pages.read(number),
                 !PointerMap.isPage(read.bytes, number: number, size: pages.pageSize)
             else { continue }

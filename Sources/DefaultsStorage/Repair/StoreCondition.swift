@@ -52,7 +52,11 @@ struct StoreCondition {
     ) throws(StorageError) -> String? {
         do throws(SystemError) {
             // The creation of the database was interrupted. SQLite rolls it back.
-            if try StoreCondition.size(of: "\(path)-journal") > 0 { return nil }
+            if try StoreCondition.size(of: "\(path)-journal") > 0 {
+                // SQLite would not say which file it is that cannot be read.
+                _ = try File.regular("\(path)-journal", O_RDWR)
+                return nil
+            }
             if size == 0 { return "The database \(path) was missing or empty." }
             if log?.isDamaged == true { return "The write-ahead log of \(path) was damaged." }
             let header = try File.regular(path, O_RDONLY).readable(100, at: 0) ?? []

@@ -93,19 +93,27 @@ struct StoreRepairer {
         } catch {
             throw .cannotOpen(file.path, error)
         }
+        try setFalseRenewalAside()
+    }
+
+    /// Sets aside a file that has the name of a new store and is none: this program gives that name only
+    /// to a complete store.
+    private func setFalseRenewalAside() throws(StorageError) {
+        let replacement = StoreReplacement(of: file)
+        guard !(try replacement.isReadyOrNone()) else { return }
+        do throws(SystemError) {
+            let aside = try file.directory.setAside(replacement.ready, as: ".aside")
+            report(.noStore(file.directory.file(replacement.ready), setAside: aside))
+        } catch {
+            throw .cannotOpen(file.directory.file(replacement.ready), error)
+        }
     }
 
     /// Refuses a link in place of the store that leads to another program's file: a repair would move that
     /// file away.
     private func checkLink() throws(StorageError) {
-        let path = directory.file(StoreFile.name)
-        guard FileStatus.ifAny(path, followingLinks: false)?.kind == .link,
-            access(file.path, F_OK) == 0, (try? StoreHeader(inFile: file.path)) == nil,
-            let size = try? StoreCondition.size(of: file.path), size > 0,
-            let pages = try? StorePages(of: file.path, mayBeTorn: false),
-            let salvage = try? Salvage(of: pages), salvage.state == nil
-        else { return }
-        throw .linkToForeignFile(path, target: file.path)
+        guard StoreFile.isForeignLink(in: directory) else { return }
+        throw .linkToForeignFile(directory.file(StoreFile.name), target: file.path)
     }
 
     /// Sets aside a log beside a store that was closed in order, if the log would damage the store or lead
@@ -211,6 +219,22 @@ struct StoreRepairer {
 }
 
 extension StoreFile {
+    /// Whether a link in place of the store leads to something that is no store, not even a damaged one.
+    static func isForeignLink(in directory: PrivateDirectory) -> Bool {
+        let path = directory.file(name)
+        guard FileStatus.ifAny(path, followingLinks: false)?.kind == .link,
+            let target = FileStatus.ifAny(path)
+        else { return false }
+        guard target.kind == .regular else { return true }
+        guard target.size > 0 else { return false }
+        if let header = try? StoreHeader(inFile: path) { return !header.isOurs }
+        let file = StoreFile(in: directory)
+        guard let pages = try? StorePages(of: file.path, mayBeTorn: false),
+            let salvage = try? Salvage(of: pages)
+        else { return false }
+        return salvage.state == nil
+    }
+
     /// Makes a new store, which the next opening puts in place of this one.
     ///
     /// Another process may have the damaged store open for reading.

@@ -38,7 +38,9 @@ struct StoreFile: Sendable {
         do throws(SystemError) {
             let isNew = access(path, F_OK) != 0
             let file = try File.regular(path, O_RDWR | O_CREAT)
-            try file.setMode(0o600)
+            // The database of another program is refused later.
+            let isOurs = (try? StoreHeader(inFile: path))?.isOurs ?? true
+            if isOurs { try file.setMode(0o600) }
             if isNew { try directory.synchronize() }
         } catch {
             throw .cannotOpen(path, error)

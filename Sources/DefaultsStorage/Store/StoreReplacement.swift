@@ -26,7 +26,8 @@ struct StoreReplacement {
     /// The name of the store.
     private let name: String
     private var unfinished: String { name + StoreReplacement.unfinishedEnding }
-    private var ready: String { name + StoreReplacement.readyEnding }
+    /// The name of a complete new store.
+    var ready: String { name + StoreReplacement.readyEnding }
 
     /// The outcome of moving a new store to its place.
     enum Outcome {
@@ -102,6 +103,20 @@ struct StoreReplacement {
         try directory.rename(ready, to: name)
         try directory.synchronize()
         return .replaced(aside: aside)
+    }
+
+    /// Whether the file with the name of a new store, if there is one, begins as a store does.
+    ///
+    /// - Throws: `.cannotOpen` if it cannot be read.
+    func isReadyOrNone() throws(StorageError) -> Bool {
+        guard exists(ready) else { return true }
+        do throws(StorageError) {
+            return try StoreHeader(inFile: directory.file(ready)).map { $0.isOurs && !$0.isEmpty }
+                ?? false
+        } catch {
+            guard error.code == .damagedDatabase else { throw error }
+            return false
+        }
     }
 
     private func exists(_ name: String) -> Bool {

@@ -102,6 +102,7 @@ extension DurableWriter {
     private func makeSpace(on connection: Connection, after error: SQLiteError) -> Bool {
         // After the log is folded back, it may have the space that the disk does not have.
         _ = try? FreePages(of: connection).finish()
+        noteLogSize()
         let isFirst = !chores.hasFailed
         (chores.hasFailed, chores.isTight, chores.isStuck) = (true, true, !isFirst)
         guard error.isOfFullDisk else { return isFirst }

@@ -35,6 +35,8 @@ package actor DurableWriter {
     var identity: StoreIdentity
     /// Whether the log may end with an incomplete transaction, of this process or an earlier one.
     private var mayHaveLeftovers = true
+    /// The size of the log after the last transaction of this writer.
+    private var logSize = 0
     /// The earlier files of the store, and files that were made to replace it.
     var earlier: [FileIdentity] = []
     /// The work for a quiet moment.
@@ -82,6 +84,7 @@ package actor DurableWriter {
     @discardableResult
     package func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
         try renewStoreIfLost()
+        try checkLog()
         do {
             try commit(batch)
         } catch {
@@ -112,6 +115,7 @@ package actor DurableWriter {
     func writing<Result>(
         _ body: (Connection) throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
+        defer { noteLogSize() }
         if mayHaveLeftovers { try openConnection.beginLogAnew() }
         mayHaveLeftovers = true
         let result = try body(openConnection)
@@ -125,12 +129,28 @@ package actor DurableWriter {
     /// - Throws: `.cannotWrite` if the disk refuses. The next batch tries again.
     package func beginLog() throws(StorageError) {
         guard let connection else { return }
+        defer { noteLogSize() }
         do {
             try connection.beginLogAnew()
             mayHaveLeftovers = false
         } catch {
             throw .storeFailure(file.path, error, .cannotWrite)
         }
+    }
+
+    /// Checks that nobody has cut the log: SQLite would not notice, and write behind a hole that ends the
+    /// log for the next process.
+    ///
+    /// - Throws: `.damagedDatabase`.
+    private func checkLog() throws(StorageError) {
+        // If the permission to look was taken away, nothing is known of the log.
+        guard let status = FileStatus.ifAny(file.logPath), status.size < logSize else { return }
+        throw .logCut(file.path)
+    }
+
+    /// Notes the size of the log after it was written or folded back.
+    func noteLogSize() {
+        logSize = FileStatus.ifAny(file.logPath)?.size ?? 0
     }
 
     /// The connection of a writer that is not closed.
@@ -166,6 +186,7 @@ extension DurableWriter {
         } catch {
             throw .storeLost(file.path, error)
         }
+        try setForeignLinkAside()
         let replacement = StoreReplacement(of: file)
         guard identity.isLost(from: file) else {
             // The store has its name again. The copy of a failed attempt would be taken for newer
@@ -191,6 +212,20 @@ extension DurableWriter {
         identity = try file.identity()
         earlier = []
         self.connection = connection
+        noteLogSize()
+    }
+
+    /// Moves a link away that was put in place of the store and leads to another program's file, which
+    /// would be moved instead.
+    private func setForeignLinkAside() throws(StorageError) {
+        // The file that is in use is not opened: closing it would release SQLite's lock.
+        guard identity.database.hasLost(file.path), StoreFile.isForeignLink(in: place.directory)
+        else { return }
+        do {
+            _ = try place.directory.setAside(StoreFile.name, as: ".aside")
+        } catch {
+            throw .storeLost(file.path, error)
+        }
     }
 }
 

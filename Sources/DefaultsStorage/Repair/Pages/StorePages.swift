@@ -126,11 +126,23 @@ final class StorePages {
         file = access(path, F_OK) == 0 ? try File.regular(path, O_RDONLY) : nil
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
         pageSize = log?.pageSize ?? PageSize(claimed: claimed) ?? .ours
-        let size = try file?.size() ?? 0
+        let size = try file?.sizeOfData() ?? 0
         // The last page of a truncated file may be incomplete.
         let pages = size / pageSize.whole + (size % pageSize.whole > 0 ? 1 : 0)
         count = max(pages, log?.lastPage(afterFileOf: pages) ?? 0)
         overflowLeft = 4 * count
+    }
+
+    /// The numbers of the pages that may have contents, in order: all except those in holes of the file.
+    var numbers: some Sequence<Int> {
+        let logged = log?.pages ?? []
+        var index = 0
+        return sequence(first: 0) { [self] page in
+            while index < logged.count, logged[index] <= page { index += 1 }
+            let inFile = file?.nextData(from: page * pageSize.whole).map { $0 / pageSize.whole + 1 }
+            let inLog = index < logged.count ? logged[index] : nil
+            return [inFile, inLog].compactMap(\.self).min().flatMap { $0 <= count ? $0 : nil }
+        }.dropFirst()
     }
 
     /// The number of versions of a page.

@@ -98,6 +98,9 @@ final class WriteAheadLog {
     /// The versions of a page in the log, the oldest first.
     func versions(of page: Int) -> [Frame] { frames[page] ?? [] }
 
+    /// The numbers of the pages in the log, in order.
+    var pages: [Int] { frames.keys.sorted() }
+
     /// The highest page number in the log.
     ///
     /// An impossible number is ignored: a database grows page by page.
@@ -132,11 +135,20 @@ final class WriteAheadLog {
     ) throws(SystemError) -> ([[Frame]], isFollowed: Bool) {
         let step = frameHeaderSize + pageSize.whole
         let end = try file.size() - step
+        var nextData = headerSize
         var salt = header?.salt
         var sum = header?.sum
         var transactions: [[Frame]] = []
         var current: [Frame] = []
-        for offset in stride(from: headerSize, through: end, by: step) {
+        for offset in stride(from: headerSize, through: end, by: step)
+        where offset + step > nextData {
+            guard let data = file.nextData(from: offset) else { break }
+            nextData = data
+            if data >= offset + step {
+                // One frame stands for all in a hole of the file.
+                current.append(Frame(page: 0, offset: offset, isWhole: false))
+                continue
+            }
             guard let bytes = try file.readable(step, at: offset) else {
                 current.append(Frame(page: 0, offset: offset, isWhole: false))
                 continue

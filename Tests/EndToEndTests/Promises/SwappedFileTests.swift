@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Files that a hostile program removes, replaces or cuts while the daemon uses them.
+@Suite struct SwappedFileTests {
+    private let desktop: Desktop
+    private let victims: Victims
+    private static let app = "org.example.App"
+
+    init() throws {
+        desktop = try Desktop()
+        victims = try Victims(in: desktop.directory.path)
+    }
+
+    @Test(arguments: FileSwap.allCases, [SIGTERM, SIGKILL])
+    func `What was acknowledged survives, and nobody who reads the page dies or reads old values`(
+        swap: FileSwap, end: Int32
+    ) throws {
+        try write("early", 1)
+        try desktop.tool("sync").requireOutput()
+        try desktop.tool("backup", "now").requireOutput()
+        _ = try desktop.waitForDailyBackup()
+        try write("late", 2)
+        let reader = try startReader()
+        let before = try victims.state()
+        let other = try swap.make(on: desktop, victims)
+        let process = try desktop.daemonPID()
+
+        try write("after", 3)
+        try expectValues()
+        let generation = try desktop.tool("read", "--generation", Self.app, "after").requireOutput()
+        if swap.needsDisk || end == SIGTERM { try sync() }
+        try expectValues()
+        #expect(try desktop.daemonPID() == process, "\(log)")
+        try expectEnd(of: reader, after: generation, diesOf: swap)
+
+        try desktop.killDaemon(end)
+        try expectValues()
+        try write("last", 4)
+        try sync()
+        try desktop.killDaemon(SIGTERM)
+        #expect(value(of: "last") == "4", "\(log)")
+        try expectValues()
+        #expect(try victims.state() == before, "\(log)")
+        if let other {
+            #expect(other.isRunning)
+            #expect(FileManager.default.fileExists(atPath: try swap.path.path(on: desktop)))
+        }
+    }
+
+    private func expectValues(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for (key, expected) in [("early", "1"), ("late", "2"), ("after", "3")] {
+            #expect(value(of: key) == expected, "\(key): \(log)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func write(_ key: String, _ number: Int) throws {
+        try tool("write", Self.app, key, "-int", "\(number)").requireOutput()
+    }
+
+    private func sync() throws { try tool("sync").requireOutput() }
+
+    private func value(of key: String) -> String? {
+        let answer = tool("read", Self.app, key)
+        return answer.status == 0 ? answer.output.trimmingCharacters(in: .newlines) : nil
+    }
+
+    private func tool(_ arguments: String...) -> ProgramResult {
+        desktop.run(HangGuard.command + [Desktop.programs + "/defaultsctl"] + arguments)
+    }
+
+    private var log: String {
+        (try? String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)) ?? ""
+    }
+
+    /// Starts a program that maps the page and reads all of it again and again.
+    ///
+    /// At SIGTERM it prints the domain's counter and ends.
+    private func startReader() throws -> ChildProcess {
+        let reader = try desktop.start(
+            "/usr/bin/python3", "-c",
+            """
+            import mmap, os, signal, sys
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            answer, files = bus.call_with_unix_fd_list_sync(
+                "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1",
+                "Attach", GLib.Variant("(as)", ([sys.argv[1]],)), None, 0, -1, None, None)
+            index, domains, generation = answer.unpack()
+            file = files.steal_fds()[index]
+            page = mmap.mmap(file, os.fstat(file).st_size, mmap.MAP_SHARED, mmap.PROT_READ)
+            slot = 8 * domains[0][1]
+            ended = False
+            def end(*_):
+                global ended
+                ended = True
+            signal.signal(signal.SIGTERM, end)
+            print("mapped", flush=True)
+            while not ended: bytes(page)
+            print(int.from_bytes(page[slot:slot + 8], sys.byteorder), flush=True)
+            """, Self.app)
+        try #require(reader.lines?.next() == "mapped")
+        return reader
+    }
+
+    private func expectEnd(
+        of reader: ChildProcess, after generation: String, diesOf swap: FileSwap
+    ) throws {
+        reader.send(SIGTERM)
+        let counter = reader.lines?.next().flatMap { UInt64($0) }
+        let status = reader.waitUntilExit()
+        guard !swap.endsReaders else { return }
+        #expect(status == 0)
+        let expected = try #require(
+            UInt64(generation.trimmingCharacters(in: .newlines)), "\(generation)")
+        #expect((counter ?? 0) >= expected)
+    }
+}
