@@ -64,6 +64,7 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
         module("SystemCalls", ["CLinux"]),
+        module("Confinement", ["CLinux", "SystemCalls"]),
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("ValuePaths", ["KeyedArchive", "PropertyList"]),
@@ -92,7 +93,8 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DBus", "KeyedArchive", "CLinux", "SystemCalls", logging,
+                "DefaultsProtocol", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
+                logging,
             ]),
         module(
             "DefaultsClient",

@@ -94,7 +94,7 @@ struct CommandLineOptions {
         everything to disk, reads the files of administrators and vendors again, and continues.
         Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not a
         database of defaultsd, 69 there is no bus or no peer, or another daemon is running,
-        74 the database cannot be opened or written.
+        71 the second process of the daemon has ended, 74 the database cannot be opened or written.
 
         """
 }

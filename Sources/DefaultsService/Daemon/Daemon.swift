@@ -22,6 +22,10 @@ package actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     let logger: Logger
+    /// What this process, which is confined, asks about others; nil if it could not be started.
+    private let helper: HelperProcess?
+    /// Finds out who a process is.
+    private nonisolated let examiner: ProcessExaminer
     /// Keeps the page of counters when the process is killed; nil if the page is a file.
     let pageKeeper: PageKeeper?
     /// The object on the bus, as soon as the database is open.
@@ -54,6 +58,7 @@ package actor Daemon {
     ///   - logger: The daemon's log.
     package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
+        let helper = startHelper(logger: logger)
         let inherited = inheritedDescriptors(for: options)
         let pageKeeper = makePageKeeper(for: options, inheriting: inherited["counters"])
         let socket = inherited["direct"].map { FileDescriptor(owning: $0) }
@@ -66,7 +71,8 @@ package actor Daemon {
             let loop = try EventLoop(isInOwnProcess: true)
             let connection = try Connection(to: options.callers, on: loop)
             let daemon = Daemon(
-                connection, options, pageKeeper, DaemonSocket(inheriting: socket), logger: logger)
+                connection, options, pageKeeper, DaemonSocket(inheriting: socket), helper,
+                logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -82,15 +88,27 @@ package actor Daemon {
 
     private init(
         _ connection: Connection, _ options: DaemonOptions, _ pageKeeper: PageKeeper?,
-        _ socket: DaemonSocket, logger: Logger
+        _ socket: DaemonSocket, _ helper: HelperProcess?, logger: Logger
     ) {
         self.socket = socket
+        self.helper = helper
+        examiner = ProcessExaminer(asking: helper?.requests)
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
         places = options.places
         self.logger = logger
         loop = connection.loop
+    }
+
+    /// Without a helper, this process does what it can itself.
+    private static func startHelper(logger: Logger) -> HelperProcess? {
+        do {
+            return try HelperProcess.start()
+        } catch {
+            logger.warning("There is no second process, so the daemon is not confined: \(error)")
+            return nil
+        }
     }
 
     /// The descriptors that the service manager has passed to this process as its service.
@@ -128,10 +146,11 @@ extension Daemon {
             // name.
             connection.holdCalls()
             // Callers must be identified from the first one on.
-            connection.admitOwnUser(logger: self.logger)
+            connection.admitOwnUser(by: self.examiner, logger: self.logger)
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
+        helper?.onEnd(on: loop) { self.assumeIsolated { $0.helperHasEnded() } }
         Task(executorPreference: loop) {
             do {
                 try await self.start(at: location)
@@ -164,7 +183,8 @@ extension Daemon {
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
+            examiner: examiner, logger: logger,
+            abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName() }
@@ -271,6 +291,18 @@ extension Daemon {
             status = ExitStatus(of: LifeCycleError.notAPeer)
         }
         Task(executorPreference: loop) { [status] in await self.end(with: status) }
+    }
+
+    /// No new caller can be identified any more, so another process is to serve.
+    ///
+    /// The service manager starts it, or the bus does at the next call.
+    private func helperHasEnded() {
+        guard !isEnding else { return }
+        let error = LifeCycleError.helperEnded
+        logger.error("\(error)")
+        Task(executorPreference: loop) {
+            await self.end(with: .noHelper, because: error.description)
+        }
     }
 
     /// Another daemon has the name.

@@ -55,6 +55,8 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     package static let usage = ExitStatus(rawValue: EX_USAGE)
     /// There is no bus or no peer, or another daemon has the name or the database (69).
     package static let unavailable = ExitStatus(rawValue: EX_UNAVAILABLE)
+    /// The second process of the daemon has ended (71).
+    package static let noHelper = ExitStatus(rawValue: EX_OSERR)
     /// The database cannot be opened or written (74).
     package static let inputOutput = ExitStatus(rawValue: EX_IOERR)
 
@@ -112,6 +114,11 @@ package struct LifeCycleError: Error, CustomStringConvertible {
         description:
             "The program at the other end of the socket has closed it, or does not speak D-Bus. "
             + "Connect to the daemon with a D-Bus library.")
+
+    static let helperEnded = LifeCycleError(
+        description:
+            "The second process of the daemon, \(HelperProcess.name), has ended or does not answer. Without "
+            + "it, new callers cannot be identified. The daemon ends, and the next call starts it.")
 
     static func signals(errno: Int32) -> LifeCycleError {
         LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")

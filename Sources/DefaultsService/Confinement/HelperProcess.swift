@@ -1,0 +1,51 @@
+import Confinement
+import DBus
+import Glibc
+import SystemCalls
+
+// Invariants
+//
+// 1. The helper is made before the daemon has a second thread, and before it reads anything.
+// 2. It has nothing of the daemon but one end of a socket, and ends when the other end is closed. It
+//    does nothing but answer requests.
+// 3. It cannot run programs, make sockets, or reach into other processes: its filter of system calls
+//    denies that.
+// 4. The daemon waits for an answer only for a bounded time. Without an answer it opens nothing to
+//    anybody: a caller that could not be examined counts as one in a sandbox.
+
+/// A process beside the daemon that is not confined as the daemon is, and says who a process is.
+///
+/// The kernel lets a confined process examine no process outside of its confinement.
+struct HelperProcess: Sendable {
+    /// What the system calls it.
+    static let name = "defaultsd-help"
+
+    /// Where the daemon asks it.
+    let requests: RequestSocket
+
+    /// Starts it, while this process has one thread.
+    static func start() throws(SystemError) -> HelperProcess {
+        let (own, other) = try RequestSocket.pair()
+        let examiner = ProcessExaminer()
+        try ForkedProcess.start(named: name, keeping: other) { socket in
+            // Without it, it does no more than the daemon would.
+            try? SystemCallFilter.ofHelper(getpid()).apply()
+            RequestSocket.serve(on: socket) { request in
+                examiner.answer(request) ?? request
+            }
+        }
+        return HelperProcess(requests: RequestSocket(on: own))
+    }
+
+    /// Calls a closure on the loop when it has ended, or does not answer.
+    func onEnd(on loop: EventLoop, _ handler: @escaping () -> Void) {
+        let requests = requests
+        var watch: EventLoop.Watch?
+        watch = loop.watch(requests.descriptor.number, for: .readable) { _ in
+            // An answer to another thread can be the event, too.
+            guard requests.hasEnded else { return }
+            watch?.cancel()
+            handler()
+        }
+    }
+}
