@@ -153,6 +153,9 @@ let package = Package(
             name: "MigratingProgram", dependencies: ["DefaultsClient", "DefaultsFoundation"],
             path: "Tests/MigratingProgram", swiftSettings: strict),
         .executableTarget(
+            name: "ConfinedProgram", dependencies: ["DefaultsService", "SystemCalls", "CLinux"],
+            path: "Tests/ConfinedProgram", swiftSettings: strict),
+        .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
@@ -211,7 +214,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram",
+                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram",
                 "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]

@@ -1,7 +1,7 @@
 import Confinement
 import DBus
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 // Invariants
 //
@@ -16,22 +16,23 @@ import SystemCalls
 /// A process beside the daemon that is not confined as the daemon is, and says who a process is.
 ///
 /// The kernel lets a confined process examine no process outside of its confinement.
-struct HelperProcess: Sendable {
+package struct HelperProcess: Sendable {
     /// What the system calls it.
     static let name = "defaultsd-help"
 
     /// Where the daemon asks it.
-    let requests: RequestSocket
+    package let requests: RequestSocket
 
     /// Starts it, while this process has one thread.
-    static func start() throws(SystemError) -> HelperProcess {
+    package static func start() throws(SystemError) -> HelperProcess {
         let (own, other) = try RequestSocket.pair()
         let examiner = ProcessExaminer()
         try ForkedProcess.start(named: name, keeping: other) { socket in
             // Without it, it does no more than the daemon would.
             try? SystemCallFilter.ofHelper(getpid()).apply()
+            var files = FileKeeper()
             RequestSocket.serve(on: socket) { request in
-                examiner.answer(request) ?? request
+                examiner.answer(request) ?? files.answer(request) ?? RequestSocket.Letter(Parcel())
             }
         }
         return HelperProcess(requests: RequestSocket(on: own))

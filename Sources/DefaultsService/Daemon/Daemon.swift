@@ -179,6 +179,7 @@ extension Daemon {
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
+        confine(to: database.ownDirectories)
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
@@ -199,6 +200,21 @@ extension Daemon {
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Gives up what the daemon does not need from now on.
+    ///
+    /// - Parameter directories: Where the database keeps its files.
+    private func confine(to directories: [String]) {
+        Database.useFileCalls()
+        let layers = LayerPlace.allCases.map { places[$0] }
+        let confinement = ServiceConfinement(
+            FileKeeper.Places(
+                own: directories, read: layers, databases: Database.applicationID))
+        let failures = confinement.begin(with: helper?.requests)
+        for failure in failures {
+            logger.debug("The daemon is less confined than it could be: \(failure)")
+        }
     }
 
     /// Lets programs connect without the bus.
