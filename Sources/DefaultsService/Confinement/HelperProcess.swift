@@ -13,15 +13,22 @@ package import SystemCalls
 // 4. The daemon waits for an answer only for a bounded time. Without an answer it opens nothing to
 //    anybody: a caller that could not be examined counts as one in a sandbox.
 
-/// A process beside the daemon that is not confined as the daemon is, and says who a process is.
+/// A process beside the daemon that is not confined as the daemon is.
 ///
-/// The kernel lets a confined process examine no process outside of its confinement.
+/// It says who a process is, and opens files of the daemon's own where the kernel denies them to the
+/// daemon.
+///
+/// The kernel lets a confined process examine no process outside of its confinement. If the service
+/// manager gives the daemon a user namespace of its own, that is so for the helper, too. Then another
+/// process of this program says who a process is, which the manager starts outside (``Examiner``).
 package struct HelperProcess: Sendable {
     /// What the system calls it.
     static let name = "defaultsd-help"
 
-    /// Where the daemon asks it.
+    /// Where the daemon asks for files.
     package let requests: RequestSocket
+    /// Where the daemon asks who a process is.
+    let examinations: RequestSocket
 
     /// Starts it, while this process has one thread.
     package static func start() throws(SystemError) -> HelperProcess {
@@ -35,18 +42,22 @@ package struct HelperProcess: Sendable {
                 examiner.answer(request) ?? files.answer(request) ?? RequestSocket.Letter(Parcel())
             }
         }
-        return HelperProcess(requests: RequestSocket(on: own))
+        let requests = RequestSocket(on: own)
+        let outside = try Examiner.connectToOutside().map { RequestSocket(on: $0) }
+        return HelperProcess(requests: requests, examinations: outside ?? requests)
     }
 
     /// Calls a closure on the loop when it has ended, or does not answer.
     func onEnd(on loop: EventLoop, _ handler: @escaping () -> Void) {
-        let requests = requests
-        var watch: EventLoop.Watch?
-        watch = loop.watch(requests.descriptor.number, for: .readable) { _ in
-            // An answer to another thread can be the event, too.
-            guard requests.hasEnded else { return }
-            watch?.cancel()
-            handler()
+        for socket in [requests, examinations] {
+            var watch: EventLoop.Watch?
+            watch = loop.watch(socket.descriptor.number, for: .readable) { _ in
+                // An answer to another thread can be the event, too.
+                guard socket.hasEnded else { return }
+                watch?.cancel()
+                handler()
+            }
+            guard requests !== examinations else { return }
         }
     }
 }

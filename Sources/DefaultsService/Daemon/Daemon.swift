@@ -58,7 +58,13 @@ package actor Daemon {
     ///   - logger: The daemon's log.
     package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
-        let helper = startHelper(logger: logger)
+        let helper: HelperProcess?
+        do {
+            helper = try startHelper(logger: logger)
+        } catch {
+            _ = fail(error, logger: logger)
+            return .noHelper
+        }
         let inherited = inheritedDescriptors(for: options)
         let pageKeeper = makePageKeeper(for: options, inheriting: inherited["counters"])
         let socket = inherited["direct"].map { FileDescriptor(owning: $0) }
@@ -80,10 +86,15 @@ package actor Daemon {
             loop.run()
             return daemon.assumeIsolated { $0.status }
         } catch {
-            logger.critical("\(error)")
-            ServiceManager.notifyStopping(because: "\(error)")
-            return ExitStatus(of: error)
+            return fail(error, logger: logger)
         }
+    }
+
+    /// Reports why the daemon cannot serve, and gives the status to end with.
+    private static func fail(_ error: any Error, logger: Logger) -> ExitStatus {
+        logger.critical("\(error)")
+        ServiceManager.notifyStopping(because: "\(error)")
+        return ExitStatus(of: error)
     }
 
     private init(
@@ -92,7 +103,7 @@ package actor Daemon {
     ) {
         self.socket = socket
         self.helper = helper
-        examiner = ProcessExaminer(asking: helper?.requests)
+        examiner = ProcessExaminer(asking: helper?.examinations)
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
@@ -101,11 +112,14 @@ package actor Daemon {
         loop = connection.loop
     }
 
-    /// Without a helper, this process does what it can itself.
-    private static func startHelper(logger: Logger) -> HelperProcess? {
+    /// Without a helper of its own, this process does what it can itself.
+    ///
+    /// - Throws: ``LifeCycleError`` if there is to be one outside, and nobody listens.
+    private static func startHelper(logger: Logger) throws(LifeCycleError) -> HelperProcess? {
         do {
             return try HelperProcess.start()
         } catch {
+            guard !Examiner.isOutside else { throw .noExaminer(error) }
             logger.warning("There is no second process, so the daemon is not confined: \(error)")
             return nil
         }

@@ -115,6 +115,16 @@ package struct LifeCycleError: Error, CustomStringConvertible {
             "The program at the other end of the socket has closed it, or does not speak D-Bus. "
             + "Connect to the daemon with a D-Bus library.")
 
+    static let noDaemon = LifeCycleError(
+        description: "Standard input is no socket that a daemon of this user is connected to.")
+
+    static func noExaminer(_ cause: SystemError) -> LifeCycleError {
+        LifeCycleError(
+            description:
+                "Nobody says who the callers are: \(cause). The unit defaultsd-helper.socket is to "
+                + "listen at the socket that DEFAULTSD_HELPER names.")
+    }
+
     static let helperEnded = LifeCycleError(
         description:
             "The second process of the daemon, \(HelperProcess.name), has ended or does not answer. Without "
