@@ -120,8 +120,9 @@ define install_hardened
 install -d $(DESTDIR)$(UNITDIR)/defaultsd.service.d
 install -m 644 systemd/hardened/hardened.conf $(DESTDIR)$(UNITDIR)/defaultsd.service.d
 install -m 644 systemd/hardened/defaultsd-helper.socket $(DESTDIR)$(UNITDIR)
-sed 's|@BINDIR@|$(BINDIR)|' systemd/hardened/defaultsd-helper@.service.in \
-	> $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
+install -m 644 systemd/hardened/defaultsd-helper@.service.in \
+	$(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
+sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
 endef
 
 # Installing what is built does not build again, so that it can be done as another user.

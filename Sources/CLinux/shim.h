@@ -171,15 +171,6 @@ static inline int clinux_close_range(unsigned first, unsigned last) {
     return (int)syscall(436 /* close_range */, first, last, 0U);
 }
 
-/* openat2(2): the path leads to nothing outside of the directory, and no part of it is a symbolic
- * link. With close-on-exec set. */
-static inline int clinux_open_beneath(int directory, const char *path, int flags, mode_t mode) {
-    struct {
-        uint64_t flags, mode, resolve;
-    } how = {(uint64_t)(unsigned)flags | SFD_CLOEXEC, mode, 0x08 | 0x04 /* BENEATH, NO_SYMLINKS */};
-    return (int)syscall(437 /* openat2 */, directory, path, &how, sizeof how);
-}
-
 /* From now on, no program that this process runs can gain rights. */
 static inline int clinux_gain_no_rights(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

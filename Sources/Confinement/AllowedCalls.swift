@@ -70,7 +70,7 @@ extension SystemCallFilter {
 
     private static let files: [Int32] =
         [
-            SYS_openat, SYS_openat2, SYS_close, SYS_read, SYS_readv, SYS_pread64, SYS_write,
+            SYS_openat, SYS_close, SYS_read, SYS_readv, SYS_pread64, SYS_write,
             SYS_writev, SYS_pwrite64, SYS_lseek, SYS_fstat, SYS_statx, SYS_statfs, SYS_fstatfs,
             SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getdents64, SYS_getcwd, SYS_fcntl,
             SYS_dup, SYS_dup3, SYS_fsync, SYS_pidfd_open,

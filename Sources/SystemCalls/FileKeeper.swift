@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 // Invariants
@@ -77,10 +76,8 @@ extension FileKeeper {
     private func open(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor {
         let number: Int32
         let isReading = flags & (O_ACCMODE | O_CREAT | O_TRUNC) == O_RDONLY
-        if let (place, rest) = placed(path, in: places?.own), !rest.isEmpty {
-            let directory = try Self.directory(place)
-            let mode: mode_t = flags & O_CREAT == 0 ? 0 : 0o600
-            number = clinux_open_beneath(directory.number, rest, flags, mode)
+        if let (directory, name) = try parentIfAny(of: path) {
+            number = openat(directory.number, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
         } else if isReading, isOnTheWay(path) {
             number = Glibc.open(path, flags | O_DIRECTORY | O_CLOEXEC)
         } else if isReading, placed(path, in: places?.read) != nil {
@@ -150,21 +147,29 @@ extension FileKeeper {
 
     /// The directory of a file below a place that may be changed, and its name there.
     private func parent(of path: String) throws(SystemError) -> (FileDescriptor, String) {
-        guard let (place, rest) = placed(path, in: places?.own), !rest.isEmpty else {
-            throw refusal(of: path)
-        }
-        let directory = try Self.directory(place)
-        guard let slash = rest.lastIndex(of: "/") else { return (directory, rest) }
-        let flags = File.pathOnly | O_DIRECTORY
-        let number = clinux_open_beneath(directory.number, String(rest[..<slash]), flags, 0)
-        guard number >= 0 else { throw .last("open", path) }
-        return (FileDescriptor(owning: number), String(rest[rest.index(after: slash)...]))
+        guard let found = try parentIfAny(of: path) else { throw refusal(of: path) }
+        return found
     }
 
-    private static func directory(_ path: String) throws(SystemError) -> FileDescriptor {
-        let number = Glibc.open(path, File.pathOnly | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0 else { throw .last("open", path) }
-        return FileDescriptor(owning: number)
+    /// The same; nil if the path is not below such a place.
+    ///
+    /// openat2(2) could go the whole way at once. But the unit forbids it: the modes that it gives cannot
+    /// be checked there.
+    private func parentIfAny(
+        of path: String
+    ) throws(SystemError) -> (directory: FileDescriptor, name: String)? {
+        guard let (place, rest) = placed(path, in: places?.own), !rest.isEmpty else { return nil }
+        let names = rest.split(separator: "/").map(String.init)
+        let flags = File.pathOnly | O_DIRECTORY | O_CLOEXEC
+        var number = Glibc.open(place, flags)
+        guard number >= 0 else { throw .last("open", place) }
+        var directory = FileDescriptor(owning: number)
+        for name in names.dropLast() {
+            number = openat(directory.number, name, flags | O_NOFOLLOW)
+            guard number >= 0 else { throw .last("openat", path) }
+            directory = FileDescriptor(owning: number)
+        }
+        return names.last.map { (directory, $0) }
     }
 
     /// The place that a path is in, and the rest of the path; nil if it is in none.

@@ -144,6 +144,37 @@ struct UserManagerTests {
         #expect(manager.unit("is-active") == "active")
     }
 
+    @Test func `The unit lets the daemon confine itself to its own directories`() throws {
+        _ = try manager.set("Key", "<1>")
+        #expect(manager.tool("sync").status == 0)
+        let store = manager.path + "/config/defaultsd/defaults.db"
+        let outside = manager.path + "/outside"
+        try FileManager.default.createDirectory(
+            atPath: outside, withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: store, toPath: store + ".moved")
+        #expect(symlink(outside + "/file", store) == 0)
+        _ = try manager.set("Key", "<2>")
+        #expect(manager.tool("sync").status != 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+        #expect(unlink(store) == 0)
+        #expect(manager.tool("sync").status == 0)
+    }
+
+    @Test func `Its directories are made again as often as somebody removes them`() throws {
+        _ = try manager.set("Key", "<0>")
+        let daemon = manager.unit("show", "--property=MainPID", "--value")
+        for number in 1...3 {
+            for directory in ["/config/defaultsd", "/runtime/defaultsd"] {
+                try FileManager.default.removeItem(atPath: manager.path + directory)
+            }
+            _ = try manager.set("Key", "<\(number)>")
+            #expect(manager.tool("sync").status == 0)
+        }
+        #expect(manager.unit("show", "--property=MainPID", "--value") == daemon)
+        kill(try #require(pid_t(daemon)), SIGKILL)
+        #expect(try manager.get("Key").hasPrefix("(<int64 3>, "))
+    }
+
     @Test func `A reload leaves it running`() throws {
         _ = try manager.set("Key", "<1>")
         let daemon = manager.unit("show", "--property=MainPID", "--value")
@@ -159,13 +190,24 @@ final class UserManager {
     let environment: [String: String]
     private let process: ChildProcess
 
+    /// Whether all tests of the unit are to confine it further.
+    static let isHardened =
+        ProcessInfo.processInfo.environment["DEFAULTSD_TESTS_HARDENED"] != nil
+
+    /// Whether a manager may make namespaces here.
+    static var canHarden: Bool {
+        canRun && ProgramResult.run(["unshare", "--user", "--mount", "true"]).status == 0
+    }
+
     static var canRun: Bool {
         FileManager.default.fileExists(atPath: "/run/systemd/system")
             && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
     }
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    /// - Parameter isHardened: Whether the unit is confined further, by namespaces. They have temporary
+    ///   files of their own, so the test has its files elsewhere.
+    init(isHardened: Bool = UserManager.isHardened) throws {
+        directory = try TemporaryDirectory(in: isHardened ? NSHomeDirectory() : nil)
         let path = directory.path
         var environment = ProcessInfo.processInfo.environment
         environment["HOME"] = path
@@ -181,7 +223,7 @@ final class UserManager {
         _ = try ProgramResult.run(
             [
                 "make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/.local",
-                "HOME=\(path)",
+                "HOME=\(path)", "HARDENED=\(isHardened ? "yes" : "")",
             ],
             environment: environment
         ).requireOutput()
@@ -217,8 +259,11 @@ final class UserManager {
 }
 
 extension UserManager {
+    /// The directory with everything of this desktop.
+    var path: String { directory.path }
+
     @discardableResult
-    private func run(_ command: String...) -> ProgramResult {
+    func run(_ command: String...) -> ProgramResult {
         ProgramResult.run(command, environment: environment)
     }
 
