@@ -26,6 +26,19 @@ import Testing
         for thread in threads { #expect(try isFiltered("\(process)/task/\(thread)")) }
     }
 
+    @Test func `It is left out for sanitizers if the environment says so`() throws {
+        let desktop = try Desktop()
+        let daemon = try desktop.startDaemon(by: "env", "DEFAULTSD_UNCONFINED=1")
+        let process = "/proc/\(daemon.processIdentifier)"
+        #expect(try status(process).contains("\nSeccomp:\t0\n"))
+        let children = "\(process)/task/\(daemon.processIdentifier)/children"
+        #expect(try String(contentsOfFile: children, encoding: .utf8) == "")
+        #expect(desktop.tool("write", "a.b", "key", "1").status == 0)
+        #expect(desktop.tool("read", "a.b", "key").output == "1\n")
+        daemon.send(SIGTERM)
+        #expect(daemon.waitUntilExit() == 0)
+    }
+
     @Test func `A daemon of one program has it, too`() throws {
         let desktop = try Desktop()
         let output = desktop.python(

@@ -19,6 +19,10 @@ package struct ServiceConfinement {
         self.places = places
     }
 
+    /// Whether whoever has started the daemon does not want it: a sanitizer or a debugger needs more than
+    /// the daemon itself.
+    static var isOff: Bool { getenv("DEFAULTSD_UNCONFINED") != nil }
+
     /// Files that the daemon and its libraries read, besides those in its places: what the kernel says
     /// about the process itself, the identity of the machine, and random numbers.
     private static let others = [

@@ -116,6 +116,7 @@ package actor Daemon {
     ///
     /// - Throws: ``LifeCycleError`` if there is to be one outside, and nobody listens.
     private static func startHelper(logger: Logger) throws(LifeCycleError) -> HelperProcess? {
+        if ServiceConfinement.isOff { return nil }
         do {
             return try HelperProcess.start()
         } catch {
@@ -220,6 +221,7 @@ extension Daemon {
     ///
     /// - Parameter directories: Where the database keeps its files.
     private func confine(to directories: [String]) {
+        if ServiceConfinement.isOff { return }
         Database.useFileCalls()
         let layers = LayerPlace.allCases.map { places[$0] }
         let confinement = ServiceConfinement(
