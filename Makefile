@@ -135,7 +135,7 @@ uninstall:
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
 		defaultsd-helper.socket defaultsd-helper@.service)
-	-rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null
+	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

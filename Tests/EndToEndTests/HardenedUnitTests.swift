@@ -10,16 +10,19 @@ import Testing
     .serialized,
     .enabled(if: UserManager.canHarden, "there is no systemd that may make namespaces here"))
 struct HardenedUnitTests {
-    let manager: UserManager
+    /// Whose manager runs the unit: that of the tests, or an ordinary user, whose manager has no rights of
+    /// its own to make namespaces.
+    private static let users: [uid_t?] = geteuid() == 0 ? [nil, 33] : [nil]
 
-    init() throws { manager = try UserManager(isHardened: true) }
-
-    private func daemon() throws -> pid_t {
+    private func daemon(of manager: UserManager) throws -> pid_t {
         try #require(pid_t(manager.unit("show", "--property=MainPID", "--value")))
     }
 
-    @Test func `Its exposure is 2.0 or less, and the service runs in namespaces of its own`() throws
-    {
+    @Test(arguments: users)
+    func `Its exposure is 2.0 or less, and the service runs in namespaces of its own`(
+        user: uid_t?
+    ) throws {
+        let manager = try UserManager(isHardened: true, of: user)
         #expect(try manager.set("Key", "<1>") == "(uint64 2,)\n")
         #expect(manager.unit("is-active") == "active")
         let analysis = manager.run(
@@ -27,7 +30,7 @@ struct HardenedUnitTests {
         let level = analysis.output.firstMatch(of: /exposure level for .*: (\d+\.\d)/)
             .flatMap { Double($0.1) }
         #expect(try #require(level, "\(analysis)") <= 2.0)
-        let daemon = try daemon()
+        let daemon = try daemon(of: manager)
         for name in ["user", "mnt", "net", "ipc"] {
             let namespaces = try ["self", "\(daemon)"].map {
                 try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/ns/\(name)")
@@ -38,7 +41,11 @@ struct HardenedUnitTests {
         #expect(status.contains("\nCapBnd:\t0000000000000000\n"))
     }
 
-    @Test func `A program in no sandbox may do everything, and one in a sandbox may not`() throws {
+    @Test(arguments: users)
+    func `A program in no sandbox may do everything, and one in a sandbox may not`(
+        user: uid_t?
+    ) throws {
+        let manager = try UserManager(isHardened: true, of: user)
         _ = try manager.set("Key", "<1>")
         #expect(manager.tool("read", "org.example.App", "Key").output == "1\n")
         // Maintenance is for programs outside of any sandbox.
@@ -55,23 +62,28 @@ struct HardenedUnitTests {
         #expect(writers.output.contains("/gdbus', uint64 1)"), "\(writers)")
     }
 
-    @Test func `Files outside of its directories are not even writable to it`() throws {
+    @Test(arguments: users)
+    func `Files outside of its directories are not even writable to it`(user: uid_t?) throws {
+        let manager = try UserManager(isHardened: true, of: user)
         _ = try manager.set("Key", "<1>")
-        let mounts = try String(contentsOfFile: "/proc/\(daemon())/mountinfo", encoding: .utf8)
+        let process = try daemon(of: manager)
+        let mounts = try String(contentsOfFile: "/proc/\(process)/mountinfo", encoding: .utf8)
         let root = try #require(
             mounts.split(separator: "\n").first { $0.split(separator: " ")[4] == "/" })
         #expect(root.split(separator: " ")[5].hasPrefix("ro"), "\(root)")
     }
 
-    @Test func `If the process that says who calls ends, the service starts again with another`()
-        throws
-    {
+    @Test(arguments: users)
+    func `If the process that says who calls ends, the service starts again with another`(
+        user: uid_t?
+    ) throws {
+        let manager = try UserManager(isHardened: true, of: user)
         _ = try manager.set("Key", "<1>")
-        let daemon = try daemon()
+        let process = try daemon(of: manager)
         let killed = manager.run(
             "systemctl", "--user", "kill", "--signal=SIGKILL", "defaultsd-helper@*")
         #expect(killed.status == 0, "\(killed)")
-        try wait { try self.daemon() != daemon }
+        try wait { try daemon(of: manager) != process }
         #expect(try manager.get("Key") == "(<int64 1>, uint64 2)\n")
         #expect(manager.tool("read", "org.example.App", "Key").output == "1\n")
     }

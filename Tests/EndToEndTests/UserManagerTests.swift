@@ -189,6 +189,8 @@ final class UserManager {
     private let directory: TemporaryDirectory
     let environment: [String: String]
     private let process: ChildProcess
+    /// What runs a program as the user whose manager this is.
+    private let asUser: [String]
 
     /// Whether all tests of the unit are to confine it further.
     static let isHardened =
@@ -206,8 +208,12 @@ final class UserManager {
 
     /// - Parameter isHardened: Whether the unit is confined further, by namespaces. They have temporary
     ///   files of their own, so the test has its files elsewhere.
-    init(isHardened: Bool = UserManager.isHardened) throws {
-        directory = try TemporaryDirectory(in: isHardened ? NSHomeDirectory() : nil)
+    /// - Parameter user: Whose manager it is, if that is another user than that of the tests, root.
+    init(isHardened: Bool = UserManager.isHardened, of user: uid_t? = nil) throws {
+        let parent = user == nil ? NSHomeDirectory() : "/run"
+        directory = try TemporaryDirectory(in: isHardened ? parent : nil)
+        asUser =
+            user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
         let path = directory.path
         var environment = ProcessInfo.processInfo.environment
         environment["HOME"] = path
@@ -227,20 +233,27 @@ final class UserManager {
             ],
             environment: environment
         ).requireOutput()
-        process = try Self.start(environment, log: path + "/manager.log")
+        if let user {
+            _ = try ProgramResult.run(["chown", "--recursive", "\(user)", path]).requireOutput()
+        }
+        process = try Self.start(environment, of: user, log: path + "/manager.log")
     }
 
     /// Starts a manager, again if the machine has no inotify instance or control group left for it at the
     /// moment: other tests use them, too.
-    private static func start(_ environment: [String: String], log: String) throws -> ChildProcess {
+    private static func start(
+        _ environment: [String: String], of user: uid_t?, log: String
+    ) throws -> ChildProcess {
         var endings: [String] = []
         while true {
             let process = try ChildProcess(
-                [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment,
+                [Desktop.packageDirectory + "Tests/Torture/user-manager"]
+                    + (user.map { ["\($0)"] } ?? []), environment: environment,
                 error: .file(log))
             var isUp = false
             try wait {
-                let socket = ["systemctl", "--user", "is-active", "dbus.socket"]
+                let asUser = user.map { ["setpriv", "--reuid=\($0)", "--clear-groups"] } ?? []
+                let socket = asUser + ["systemctl", "--user", "is-active", "dbus.socket"]
                 isUp = ProgramResult.run(socket, environment: environment).output == "active\n"
                 return isUp || !process.isRunning
             }
@@ -264,19 +277,20 @@ extension UserManager {
 
     @discardableResult
     func run(_ command: String...) -> ProgramResult {
-        ProgramResult.run(command, environment: environment)
+        ProgramResult.run(asUser + command, environment: environment)
     }
 
     /// Runs a verb of systemctl on the service, and gives what it says.
     func unit(_ verb: String, _ options: String...) -> String {
         let result = ProgramResult.run(
-            ["systemctl", "--user", verb, "defaultsd.service"] + options, environment: environment)
+            asUser + ["systemctl", "--user", verb, "defaultsd.service"] + options,
+            environment: environment)
         return (result.output + result.error).trimmingCharacters(in: .newlines)
     }
 
     private func call(_ method: String, _ arguments: String...) throws -> String {
         try ProgramResult.run(
-            [
+            asUser + [
                 "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
                 "--object-path", "/org/defaultsd/Defaults1", "--method", method, "--",
             ] + arguments, environment: environment
@@ -298,7 +312,8 @@ extension UserManager {
     /// Runs the installed tool.
     func tool(_ words: [String]) -> ProgramResult {
         ProgramResult.run(
-            [directory.path + "/.local/bin/defaultsctl"] + words, environment: environment)
+            asUser + [directory.path + "/.local/bin/defaultsctl"] + words,
+            environment: environment)
     }
 
     func tool(_ words: String...) -> ProgramResult { tool(words) }
