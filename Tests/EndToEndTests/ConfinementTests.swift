@@ -48,11 +48,12 @@ import Testing
             daemon = subprocess.Popen([sys.argv[1], "--peer", str(theirs.fileno())],
                                       pass_fds=[theirs.fileno()])
             theirs.close()
-            while True:
+            for _ in range(6000):
                 status = open(f"/proc/{daemon.pid}/status").read()
                 if "\\nSeccomp:\\t2\\n" in status: break
                 assert daemon.poll() is None
                 time.sleep(0.01)
+            else: print(status)
             ours.close()
             daemon.wait()
             print("done")
