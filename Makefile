@@ -2,6 +2,8 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Not empty: the unit is confined further, which needs namespaces; see Documentation/security.md.
+HARDENED ?=
 
 BINDIR = $(PREFIX)/bin
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
@@ -101,6 +103,7 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
 	for page in $(MANUALS); do \
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
@@ -113,6 +116,15 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
 	ln -sf defaultsctl.fish $(DESTDIR)$(FISHDIR)/defaults.fish
 
+define install_hardened
+install -d $(DESTDIR)$(UNITDIR)/defaultsd.service.d
+install -m 644 systemd/hardened/hardened.conf $(DESTDIR)$(UNITDIR)/defaultsd.service.d
+install -m 644 systemd/hardened/defaultsd-helper.socket $(DESTDIR)$(UNITDIR)
+install -m 644 systemd/hardened/defaultsd-helper@.service.in \
+	$(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
+sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
+endef
+
 # Installing what is built does not build again, so that it can be done as another user.
 $(addprefix $(RELEASE)/,$(PROGRAMS)) &:
 	$(MAKE) build
@@ -121,6 +133,9 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
+		defaultsd-helper.socket defaultsd-helper@.service)
+	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

@@ -64,6 +64,7 @@ let package = Package(
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
         module("SystemCalls", ["CLinux"]),
+        module("Confinement", ["CLinux", "SystemCalls"]),
         module("PropertyList"),
         module("KeyedArchive", ["PropertyList"]),
         module("ValuePaths", ["KeyedArchive", "PropertyList"]),
@@ -92,7 +93,8 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DBus", "KeyedArchive", "CLinux", "SystemCalls", logging,
+                "DefaultsProtocol", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
+                logging,
             ]),
         module(
             "DefaultsClient",
@@ -150,6 +152,9 @@ let package = Package(
         .executableTarget(
             name: "MigratingProgram", dependencies: ["DefaultsClient", "DefaultsFoundation"],
             path: "Tests/MigratingProgram", swiftSettings: strict),
+        .executableTarget(
+            name: "ConfinedProgram", dependencies: ["DefaultsService", "SystemCalls", "CLinux"],
+            path: "Tests/ConfinedProgram", swiftSettings: strict),
         .executableTarget(
             name: "PageReader", dependencies: ["CDBus"], path: "Tests/PageReader",
             cSettings: [
@@ -209,7 +214,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram",
+                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram",
                 "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]

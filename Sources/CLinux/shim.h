@@ -148,6 +148,92 @@ static inline ssize_t clinux_send(int socket, const void *address, socklen_t add
     return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
+/* Receives bytes, and a descriptor that came with them (-1 if none did), with close-on-exec set. */
+static inline ssize_t clinux_receive(int socket, void *bytes, size_t size, int *descriptor) {
+    struct iovec part = {bytes, size};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message;
+    __builtin_memset(&message, 0, sizeof message);
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    *descriptor = -1;
+    ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *header = count < 0 ? 0 : CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS
+        && header->cmsg_len == CMSG_LEN(sizeof(int)))
+        __builtin_memcpy(descriptor, CMSG_DATA(header), sizeof *descriptor);
+    return count;
+}
+
+/* Swift does not import fork(2), because most programs have threads by then. */
+static inline pid_t clinux_fork(void) {
+    return fork();
+}
+
+/* close_range(2), which older C libraries do not have. Gives 0, or -1 and errno. */
+static inline int clinux_close_range(unsigned first, unsigned last) {
+    return (int)syscall(436 /* close_range */, first, last, 0U);
+}
+
+/* From now on, no program that this process runs can gain rights. */
+static inline int clinux_gain_no_rights(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* landlock(7), whose calls the C library does not have, and whose header is often older than the
+ * kernel. A kernel takes no notice of zeros that it does not know.
+ *
+ * The version of its interface, or -1 without Landlock. */
+static inline int clinux_landlock_version(void) {
+    return (int)syscall(444 /* landlock_create_ruleset */, (void *)0, (size_t)0, 1U /* VERSION */);
+}
+
+/* Makes rules that deny these rights on files, these uses of the network, and what leads out of the
+ * process in these ways. Gives a descriptor, or -1 and errno. */
+static inline int clinux_make_landlock(uint64_t files, uint64_t network, uint64_t ways) {
+    struct {
+        uint64_t files, network, ways;
+    } denied = {files, network, ways};
+    return (int)syscall(444 /* landlock_create_ruleset */, &denied, sizeof denied, 0U);
+}
+
+/* Grants rights on a file, or on a directory with all below it. Gives 0, or -1 and errno. */
+static inline int clinux_grant_landlock(int rules, int file, uint64_t rights) {
+    struct {
+        uint64_t rights;
+        int32_t file;
+    } __attribute__((packed)) granted = {rights, file};
+    return (int)syscall(445 /* landlock_add_rule */, rules, 1 /* PATH_BENEATH */, &granted, 0U);
+}
+
+/* The rules bind this thread from now on, and those that it makes. Gives 0, or -1 and errno. */
+static inline int clinux_enforce_landlock(int rules) {
+    return (int)syscall(446 /* landlock_restrict_self */, rules, 0U);
+}
+
+/* A step of the program of a filter: struct sock_filter, in whose headers Swift loses sight of others. */
+struct clinux_filter_step {
+    uint16_t code;
+    uint8_t if_true, if_false;
+    uint32_t value;
+};
+
+/* seccomp(2): the filter binds all threads of the process from now on. Gives 0, or -1 and errno; a
+ * number above 0 is a thread that has another filter. */
+static inline int clinux_filter_system_calls(const struct clinux_filter_step *steps,
+                                             unsigned short count) {
+    struct {
+        unsigned short count;
+        const struct clinux_filter_step *steps;
+    } program = {count, steps};
+    return (int)syscall(SYS_seccomp, 1 /* SET_MODE_FILTER */, 1 /* FILTER_FLAG_TSYNC */, &program);
+}
+
 /* Linux's number for the type of a file system, see statfs(2); 0 if the system does not say. The
  * field's type differs from machine to machine, and the number has 32 bits. */
 static inline uint32_t clinux_type_of_file_system(int descriptor) {

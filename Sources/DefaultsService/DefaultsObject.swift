@@ -28,6 +28,8 @@ package actor DefaultsObject {
     var database: Database
     var writer: DurableWriter
     let logger: Logger
+    /// Finds out who a process is.
+    let examiner: ProcessExaminer
     let abandon: @Sendable (any Error) -> Void
 
     /// What is done to the store, and who waits for it.
@@ -77,7 +79,8 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
+        layers: FileLayers, examiner: ProcessExaminer, logger: Logger,
+        abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
@@ -86,6 +89,7 @@ package actor DefaultsObject {
         self.database = database
         self.writer = writer
         self.layers = layers
+        self.examiner = examiner
         self.logger = logger
     }
 

@@ -270,6 +270,14 @@ extension StorageError {
             "\(path) is damaged: its recorded count for \(what) is wrong. Restore a backup.")
     }
 
+    /// A file that is not even opened, because its header is not that of a database; in the words of
+    /// SQLite.
+    static func noBackup(_ path: String) -> StorageError {
+        let cause = SQLiteError(
+            extendedCode: .notADatabase, message: "file is not a database", sql: path)
+        return .storeFailure(path, cause, .cannotOpen)
+    }
+
     /// A refusal by SQLite.
     ///
     /// If it tells that the file is damaged, foreign or locked, this is what the error says,

@@ -24,6 +24,25 @@ package final class Connection {
     /// Done before the first connection: most connections need only few pages of memory.
     private static let allocation = csqlite_allocate_pages_singly()
 
+    /// How SQLite opens a file, as open(2) does.
+    package typealias Open = @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32
+    /// How SQLite removes a file, as unlink(2) does.
+    package typealias Unlink = @convention(c) (UnsafePointer<CChar>?) -> Int32
+
+    /// From now on, all connections of this process open and remove files in this way.
+    ///
+    /// Call this before there is a second thread.
+    package static func useSystemCalls(open: Open, unlink: Unlink) {
+        // All VFSes of SQLite for Unix have the same table of calls.
+        guard let vfs = sqlite3_vfs_find(nil) else { return }
+        // SQLite calls each function by the type that it has.
+        let calls = [
+            ("open", unsafeBitCast(open, to: sqlite3_syscall_ptr.self)),
+            ("unlink", unsafeBitCast(unlink, to: sqlite3_syscall_ptr.self)),
+        ]
+        for (name, call) in calls { _ = vfs.pointee.xSetSystemCall?(vfs, name, call) }
+    }
+
     /// Opens a database file.
     ///
     /// - Parameters:

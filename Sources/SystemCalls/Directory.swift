@@ -14,8 +14,14 @@ package enum Directory {
 
     /// The entries in the order of the file system, without `.` and `..`.
     package static func entries(in path: String) throws(SystemError) -> [Entry] {
-        // This function owns the stream.
-        guard let stream = opendir(path) else { throw .last("opendir", path) }
+        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC
+        let number = FileCalls.open(path, flags)
+        guard number >= 0 else { throw .last("opendir", path) }
+        // This function owns the stream, and the stream owns the descriptor.
+        guard let stream = fdopendir(number) else {
+            defer { close(number) }
+            throw .last("opendir", path)
+        }
         defer { closedir(stream) }
         var entries: [Entry] = []
         while true {

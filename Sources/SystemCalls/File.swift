@@ -13,7 +13,7 @@ package struct File: ~Copyable {
     ///
     /// If the file is created, only its owner can read and write it.
     package init(_ path: String, _ flags: Int32) throws(SystemError) {
-        let descriptor = retrying { open(path, flags | O_CLOEXEC, 0o600) }
+        let descriptor = FileCalls.open(path, flags | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("open", path) }
         self.path = path
         self.descriptor = descriptor

@@ -128,6 +128,18 @@ package struct FileIdentity: Sendable, Hashable {
         self.inode = inode
     }
 
+    /// Takes one out that another process has put in; nil if there is none.
+    package init?(takenFrom parcel: inout Parcel) {
+        guard let device = parcel.takeNumber(), let inode = parcel.takeNumber() else { return nil }
+        self.init(device: dev_t(device), inode: ino_t(inode))
+    }
+
+    /// Adds it to what another process gets.
+    package func put(into parcel: inout Parcel) {
+        parcel.put(UInt64(device))
+        parcel.put(UInt64(inode))
+    }
+
     /// Whether two paths lead to the same file; false if one leads to none.
     package static func areSame(_ path: String, _ other: String) -> Bool {
         guard let identity = FileIdentity(of: path) else { return false }

@@ -39,17 +39,18 @@ package struct UnixSocketAddress {
     }
 }
 
-/// Unix stream sockets.
+/// Unix stream sockets, and those that keep the bounds of messages.
 package enum UnixSocket {
     /// Connects at once, or not at all.
     ///
+    /// - Parameter keepsBounds: Whether the socket keeps the bounds of messages.
     /// - Returns: A socket that does not block.
     /// - Throws: ``SystemError``. With `EAGAIN` the queue of the listening socket is full. Nothing
     ///   tells when there is room again.
     package static func connect(
-        to address: UnixSocketAddress
+        to address: UnixSocketAddress, keepingBounds keepsBounds: Bool = false
     ) throws(SystemError) -> FileDescriptor {
-        let socket = try make(for: address)
+        let socket = try make(for: address, keepingBounds: keepsBounds)
         guard address.withPointer({ Glibc.connect(socket.number, $0, $1) }) == 0 else {
             throw .last("connect to", address.name)
         }
@@ -87,10 +88,20 @@ package enum UnixSocket {
         }
     }
 
+    /// The user of the process at the other end; nil if that is no Unix socket.
+    package static func owner(ofPeerAt socket: FileDescriptor) -> uid_t? {
+        // The kernel's struct ucred, which the C library declares only for _GNU_SOURCE.
+        var credentials = (process: pid_t(0), user: uid_t(0), group: gid_t(0))
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        let code = getsockopt(socket.number, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
+        return code == 0 && size == MemoryLayout.size(ofValue: credentials) ? credentials.user : nil
+    }
+
     private static func make(
-        for address: UnixSocketAddress
+        for address: UnixSocketAddress, keepingBounds keepsBounds: Bool = false
     ) throws(SystemError) -> FileDescriptor {
-        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let form = keepsBounds ? SOCK_SEQPACKET : SOCK_STREAM
+        let kind = form.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let number = socket(AF_UNIX, Int32(kind), 0)
         guard number >= 0 else { throw .last("make a socket for", address.name) }
         return FileDescriptor(owning: number)

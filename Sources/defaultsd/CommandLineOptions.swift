@@ -7,7 +7,7 @@ import DefaultsService
 /// every user's session.
 struct CommandLineOptions {
     enum Action {
-        case serve, help, version
+        case serve, examine, help, version
     }
 
     var action = Action.serve
@@ -26,6 +26,7 @@ struct CommandLineOptions {
             case "--vendor": daemon.places.vendor = try directory(of: parts, or: &rest)
             case "--peer": try takePeer(value(of: parts, or: &rest))
             case _ where parts.count > 1: throw .unknown(argument)
+            case "--helper": action = .examine
             case "--replace": try serve(.busReplacingOther)
             case "--verbose": isVerbose = true
             case "--priorities": showsPriorities = true
@@ -65,7 +66,7 @@ struct CommandLineOptions {
     static let help = """
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
                          [--recommended DIR] [--vendor DIR] [--verbose] [--priorities]
-               defaultsd --help | --version
+               defaultsd --helper | --help | --version
 
         Keeps the user's defaults and serves them on the session bus as
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
@@ -87,6 +88,8 @@ struct CommandLineOptions {
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal
+          --helper        say who a process is, to a daemon that is confined by systemd
+                          and connected to standard input
           --help          print this text
           --version       print the version
 
@@ -94,7 +97,7 @@ struct CommandLineOptions {
         everything to disk, reads the files of administrators and vendors again, and continues.
         Exit status: 0 done, 64 wrong command line, 65 the database is damaged or not a
         database of defaultsd, 69 there is no bus or no peer, or another daemon is running,
-        74 the database cannot be opened or written.
+        71 the second process of the daemon has ended, 74 the database cannot be opened or written.
 
         """
 }

@@ -11,6 +11,7 @@ enum Main {
             switch options.action {
             case .help: print(CommandLineOptions.help, terminator: "")
             case .version: print("defaultsd \(Daemon.version)")
+            case .examine: exit(Examiner.serve().rawValue)
             case .serve: exit(serve(options).rawValue)
             }
         } catch {

@@ -55,8 +55,7 @@ extension Connection {
                 let opened = Result {
                     let connection = try Connection(serving: socket, on: loop)
                     connection.assumeIsolated { connection in
-                        connection.calls.instances = instances
-                        connection.identifyCallers()
+                        connection.identifyCallers(by: ProcessExaminer(among: instances))
                         connection.export(interfaces, at: path)
                     }
                     return connection

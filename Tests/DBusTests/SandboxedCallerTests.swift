@@ -312,7 +312,7 @@ extension FlatpakApplication {
 extension Connection {
     /// Identifies callers, as a service with this runtime directory does.
     fileprivate func identifyCallers(inRuntimeDirectory path: String) {
-        calls.instances = FlatpakInstances(runtimeDirectory: path)
-        identifyCallers()
+        identifyCallers(
+            by: ProcessExaminer(among: FlatpakInstances(runtimeDirectory: path)))
     }
 }

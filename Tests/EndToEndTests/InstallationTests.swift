@@ -82,4 +82,25 @@ import Testing
         _ = try desktop.run(make + ["uninstall"]).requireOutput()
         #expect(try desktop.run("find", root, "-not", "-type", "d").requireOutput() == "")
     }
+
+    @Test func `make install HARDENED=1 adds the drop-in and the unit that it needs`() throws {
+        let desktop = try Desktop()
+        let root = desktop.directory.path + "/root"
+        let make = ["make", "-C", Desktop.packageDirectory, "PREFIX=/usr", "DESTDIR=\(root)"]
+        _ = try desktop.run(make + ["install", "HARDENED=1"]).requireOutput()
+        let units = "\(root)/usr/lib/systemd/user"
+        let files = try desktop.run("find", units, "-type", "f", "-printf", "%m %P\\n")
+            .requireOutput().split(separator: "\n").sorted()
+        #expect(
+            files == [
+                "644 defaultsd-helper.socket", "644 defaultsd-helper@.service",
+                "644 defaultsd.service", "644 defaultsd.service.d/hardened.conf",
+                "644 defaultsd.socket",
+            ])
+        let helper = try String(
+            contentsOfFile: "\(units)/defaultsd-helper@.service", encoding: .utf8)
+        #expect(helper.contains("=/usr/bin/defaultsd --helper\n"))
+        _ = try desktop.run(make + ["uninstall"]).requireOutput()
+        #expect(try desktop.run("find", root, "-not", "-type", "d").requireOutput() == "")
+    }
 }

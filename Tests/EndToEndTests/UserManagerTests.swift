@@ -144,6 +144,37 @@ struct UserManagerTests {
         #expect(manager.unit("is-active") == "active")
     }
 
+    @Test func `The unit lets the daemon confine itself to its own directories`() throws {
+        _ = try manager.set("Key", "<1>")
+        #expect(manager.tool("sync").status == 0)
+        let store = manager.path + "/config/defaultsd/defaults.db"
+        let outside = manager.path + "/outside"
+        try FileManager.default.createDirectory(
+            atPath: outside, withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: store, toPath: store + ".moved")
+        #expect(symlink(outside + "/file", store) == 0)
+        _ = try manager.set("Key", "<2>")
+        #expect(manager.tool("sync").status != 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+        #expect(unlink(store) == 0)
+        #expect(manager.tool("sync").status == 0)
+    }
+
+    @Test func `Its directories are made again as often as somebody removes them`() throws {
+        _ = try manager.set("Key", "<0>")
+        let daemon = manager.unit("show", "--property=MainPID", "--value")
+        for number in 1...3 {
+            for directory in ["/config/defaultsd", "/runtime/defaultsd"] {
+                try FileManager.default.removeItem(atPath: manager.path + directory)
+            }
+            _ = try manager.set("Key", "<\(number)>")
+            #expect(manager.tool("sync").status == 0)
+        }
+        #expect(manager.unit("show", "--property=MainPID", "--value") == daemon)
+        kill(try #require(pid_t(daemon)), SIGKILL)
+        #expect(try manager.get("Key").hasPrefix("(<int64 3>, "))
+    }
+
     @Test func `A reload leaves it running`() throws {
         _ = try manager.set("Key", "<1>")
         let daemon = manager.unit("show", "--property=MainPID", "--value")
@@ -158,14 +189,31 @@ final class UserManager {
     private let directory: TemporaryDirectory
     let environment: [String: String]
     private let process: ChildProcess
+    /// What runs a program as the user whose manager this is.
+    private let asUser: [String]
+
+    /// Whether all tests of the unit are to confine it further.
+    static let isHardened =
+        ProcessInfo.processInfo.environment["DEFAULTSD_TESTS_HARDENED"] != nil
+
+    /// Whether a manager may make namespaces here.
+    static var canHarden: Bool {
+        canRun && ProgramResult.run(["unshare", "--user", "--mount", "true"]).status == 0
+    }
 
     static var canRun: Bool {
         FileManager.default.fileExists(atPath: "/run/systemd/system")
             && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
     }
 
-    init() throws {
-        directory = try TemporaryDirectory()
+    /// - Parameter isHardened: Whether the unit is confined further, by namespaces. They have temporary
+    ///   files of their own, so the test has its files elsewhere.
+    /// - Parameter user: Whose manager it is, if that is another user than that of the tests, root.
+    init(isHardened: Bool = UserManager.isHardened, of user: uid_t? = nil) throws {
+        let parent = user == nil ? NSHomeDirectory() : "/run"
+        directory = try TemporaryDirectory(in: isHardened ? parent : nil)
+        asUser =
+            user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
         let path = directory.path
         var environment = ProcessInfo.processInfo.environment
         environment["HOME"] = path
@@ -181,24 +229,31 @@ final class UserManager {
         _ = try ProgramResult.run(
             [
                 "make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/.local",
-                "HOME=\(path)",
+                "HOME=\(path)", "HARDENED=\(isHardened ? "yes" : "")",
             ],
             environment: environment
         ).requireOutput()
-        process = try Self.start(environment, log: path + "/manager.log")
+        if let user {
+            _ = try ProgramResult.run(["chown", "--recursive", "\(user)", path]).requireOutput()
+        }
+        process = try Self.start(environment, of: user, log: path + "/manager.log")
     }
 
     /// Starts a manager, again if the machine has no inotify instance or control group left for it at the
     /// moment: other tests use them, too.
-    private static func start(_ environment: [String: String], log: String) throws -> ChildProcess {
+    private static func start(
+        _ environment: [String: String], of user: uid_t?, log: String
+    ) throws -> ChildProcess {
         var endings: [String] = []
         while true {
             let process = try ChildProcess(
-                [Desktop.packageDirectory + "Tests/Torture/user-manager"], environment: environment,
+                [Desktop.packageDirectory + "Tests/Torture/user-manager"]
+                    + (user.map { ["\($0)"] } ?? []), environment: environment,
                 error: .file(log))
             var isUp = false
             try wait {
-                let socket = ["systemctl", "--user", "is-active", "dbus.socket"]
+                let asUser = user.map { ["setpriv", "--reuid=\($0)", "--clear-groups"] } ?? []
+                let socket = asUser + ["systemctl", "--user", "is-active", "dbus.socket"]
                 isUp = ProgramResult.run(socket, environment: environment).output == "active\n"
                 return isUp || !process.isRunning
             }
@@ -217,21 +272,25 @@ final class UserManager {
 }
 
 extension UserManager {
+    /// The directory with everything of this desktop.
+    var path: String { directory.path }
+
     @discardableResult
-    private func run(_ command: String...) -> ProgramResult {
-        ProgramResult.run(command, environment: environment)
+    func run(_ command: String...) -> ProgramResult {
+        ProgramResult.run(asUser + command, environment: environment)
     }
 
     /// Runs a verb of systemctl on the service, and gives what it says.
     func unit(_ verb: String, _ options: String...) -> String {
         let result = ProgramResult.run(
-            ["systemctl", "--user", verb, "defaultsd.service"] + options, environment: environment)
+            asUser + ["systemctl", "--user", verb, "defaultsd.service"] + options,
+            environment: environment)
         return (result.output + result.error).trimmingCharacters(in: .newlines)
     }
 
     private func call(_ method: String, _ arguments: String...) throws -> String {
         try ProgramResult.run(
-            [
+            asUser + [
                 "gdbus", "call", "--session", "--dest", "org.defaultsd.Defaults1",
                 "--object-path", "/org/defaultsd/Defaults1", "--method", method, "--",
             ] + arguments, environment: environment
@@ -253,7 +312,8 @@ extension UserManager {
     /// Runs the installed tool.
     func tool(_ words: [String]) -> ProgramResult {
         ProgramResult.run(
-            [directory.path + "/.local/bin/defaultsctl"] + words, environment: environment)
+            asUser + [directory.path + "/.local/bin/defaultsctl"] + words,
+            environment: environment)
     }
 
     func tool(_ words: String...) -> ProgramResult { tool(words) }

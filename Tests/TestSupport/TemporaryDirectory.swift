@@ -10,10 +10,11 @@ public final class TemporaryDirectory: Sendable {
     /// Its path, without links, so that programs report the same one.
     public let path: String
 
-    /// Makes it below the system's directory for temporary files.
-    public init() throws {
-        let template = FileManager.default.temporaryDirectory
-            .resolvingSymlinksInPath().appending(path: "defaultsd-test-XXXXXX")
+    /// Makes it below a directory; nil for the system's directory for temporary files.
+    public init(in parent: String? = nil) throws {
+        let parent = parent.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let template = parent.resolvingSymlinksInPath()
+            .appending(path: "defaultsd-test-XXXXXX")
         var bytes = Array(template.path(percentEncoded: false).utf8CString)
         guard mkdtemp(&bytes) != nil else {
             throw CocoaError(.fileWriteUnknown)

@@ -31,8 +31,8 @@ final class IncomingCalls {
     var processes = ProcessTable<WaitingCall>()
     /// The place of the bus; nil if it is unknown.
     var busPlace: ProcessPlace?
-    /// The Flatpak apps that may call.
-    var instances = FlatpakInstances.current
+    /// Finds out who calls.
+    var examiner = ProcessExaminer()
     /// Returns the reason why a new caller may not call.
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     /// The error that every call gets after the service has ended.

@@ -16,12 +16,16 @@ extension Connection {
     /// Without a bus, the caller is the other end of the socket. If the bus does not say, the calls
     /// are carried out, and the handler decides what an unknown caller may do.
     ///
-    /// - Parameter judge: Says why a caller may not call at all; nil if it may. It is called once
-    ///   for each connection, on the loop's thread, before the first call. Every call of a refused
-    ///   caller gets the error, whatever the object and the method.
+    /// - Parameters:
+    ///   - examiner: Finds out who a process is.
+    ///   - judge: Says why a caller may not call at all; nil if it may. It is called once for each
+    ///     connection, on the loop's thread, before the first call. Every call of a refused caller
+    ///     gets the error, whatever the object and the method.
     package func identifyCallers(
+        by examiner: ProcessExaminer = ProcessExaminer(),
         refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     ) {
+        calls.examiner = examiner
         calls.judge = judge
         if callers.peer != nil {
             identifyPeer(refusing: judge)
@@ -35,7 +39,7 @@ extension Connection {
     /// Identifies the other end of the socket, by what the kernel says.
     func identifyPeer(refusing judge: (PeerCredentials?) -> DBusError?) {
         guard let peer = callers.peer else { return }
-        identify(peer, as: link.socketCredentials(among: calls.instances), refusing: judge)
+        identify(peer, as: link.socketCredentials(by: calls.examiner), refusing: judge)
     }
 
     func identify(

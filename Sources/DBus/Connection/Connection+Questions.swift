@@ -84,7 +84,7 @@ extension Connection {
 
     private func askWhoIs(_ caller: Caller<WaitingCall>, _ name: BusName) {
         askBus(Self.busInterface, "GetConnectionCredentials", about: name, replying: "a{sv}") {
-            try PeerCredentials.Answer(reading: &$0, among: self.calls.instances)
+            try PeerCredentials.Answer(reading: &$0, by: self.calls.examiner)
         } then: { result in
             switch result {
             case .failure(let error) where error.isPassing:
@@ -108,7 +108,7 @@ extension Connection {
     /// Its process is alive, because it answers.
     func askWhereBusIs() {
         askBus(Self.busInterface, "GetConnectionCredentials", about: .bus, replying: "a{sv}") {
-            try PeerCredentials.Answer(reading: &$0, among: self.calls.instances)
+            try PeerCredentials.Answer(reading: &$0, by: self.calls.examiner)
         } then: { answer in
             self.calls.busPlace = (try? answer.get())?.credentials.place
         }

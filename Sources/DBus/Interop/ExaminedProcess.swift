@@ -18,6 +18,11 @@ struct ExaminedProcess {
     /// The Flatpak app to which it belongs; nil if none is proven.
     let flatpak: String?
 
+    init(place: ProcessPlace, flatpak: String?) {
+        self.place = place
+        self.flatpak = flatpak
+    }
+
     /// Examines a process by its number.
     ///
     /// A process can end, and another one can get its number. A reference (see pidfd_open(2))
@@ -40,13 +45,9 @@ struct ExaminedProcess {
     init?(at path: String, among instances: FlatpakInstances) {
         guard let root = RootDirectory(ofProcess: path) else { return nil }
         guard let place = ProcessPlace(ofProcess: path, in: root) else { return nil }
-        self.place = place
         // We could not tell the callers in our own sandbox apart: their files are ours.
-        guard place != ProcessPlace.own, let mark = root.contentsOfMark() else {
-            flatpak = nil
-            return
-        }
-        flatpak = instances.application(markedBy: mark)
+        let mark = place == ProcessPlace.own ? nil : root.contentsOfMark()
+        self.init(place: place, flatpak: mark.flatMap(instances.application(markedBy:)))
     }
 }
 
@@ -93,6 +94,25 @@ package struct ProcessPlace: Sendable, Hashable {
         userNamespace = user
         mountNamespace = mount
         mark = root.mark
+    }
+
+    /// Takes one out that another process has put in.
+    init?(takenFrom parcel: inout Parcel) {
+        guard let root = FileIdentity(takenFrom: &parcel),
+            let user = FileIdentity(takenFrom: &parcel),
+            let mount = FileIdentity(takenFrom: &parcel), let isMarked = parcel.takeNumber()
+        else { return nil }
+        (self.root, userNamespace, mountNamespace) = (root, user, mount)
+        mark = isMarked == 1 ? FileIdentity(takenFrom: &parcel) : nil
+        guard isMarked == 0 || mark != nil else { return nil }
+    }
+
+    func put(into parcel: inout Parcel) {
+        root.put(into: &parcel)
+        userNamespace.put(into: &parcel)
+        mountNamespace.put(into: &parcel)
+        parcel.put(mark == nil ? UInt64(0) : 1)
+        mark?.put(into: &parcel)
     }
 }
 

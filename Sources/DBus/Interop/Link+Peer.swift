@@ -56,8 +56,8 @@ extension Link {
 
     /// The credentials that the kernel has recorded for the other end of a Unix socket.
     ///
-    /// - Parameter instances: Those that it may belong to.
-    func socketCredentials(among instances: FlatpakInstances) -> PeerCredentials? {
+    /// - Parameter examiner: Finds out who the process is.
+    func socketCredentials(by examiner: ProcessExaminer) -> PeerCredentials? {
         var descriptor: Int32 = -1
         guard dbus_connection_get_socket(connection, &descriptor) != 0 else { return nil }
         // The kernel's struct ucred, which the C library declares only for _GNU_SOURCE.
@@ -69,9 +69,7 @@ extension Link {
         // Process 0 is a process without a number in our PID namespace.
         let process = credentials.process > 0 ? UInt32(credentials.process) : nil
         let reference = Self.peerReference(of: descriptor)
-        let examined = process.flatMap {
-            ExaminedProcess($0, reference: reference, among: instances)
-        }
+        let examined = process.flatMap { examiner.examine($0, reference: reference) }
         return PeerCredentials(
             userID: credentials.user, processID: process, place: examined?.place,
             flatpak: examined?.flatpak)

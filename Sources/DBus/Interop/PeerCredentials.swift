@@ -76,8 +76,8 @@ extension PeerCredentials.Answer {
     ///
     /// Later versions of the bus may add fields.
     ///
-    /// - Parameter instances: Those that a caller may belong to.
-    init(reading reader: inout MessageReader, among instances: FlatpakInstances) throws {
+    /// - Parameter examiner: Finds out who the process is.
+    init(reading reader: inout MessageReader, by examiner: ProcessExaminer) throws {
         var (userID, processID): (UInt32?, UInt32?)
         var securityLabel: String?
         var reference: FileDescriptor?
@@ -92,9 +92,7 @@ extension PeerCredentials.Answer {
             default: break
             }
         }
-        let process = processID.flatMap {
-            ExaminedProcess($0, reference: reference, among: instances)
-        }
+        let process = processID.flatMap { examiner.examine($0, reference: reference) }
         credentials = PeerCredentials(
             userID: userID, processID: processID, securityLabel: securityLabel,
             place: process?.place, flatpak: process?.flatpak)

@@ -62,10 +62,12 @@ extension Connection {
     ///
     /// A caller that has left before it was identified does not get the error. So the log reports
     /// this, once.
-    func admitOwnUser(logger: Logger) {
+    ///
+    /// - Parameter examiner: Finds out who a process is.
+    func admitOwnUser(by examiner: ProcessExaminer, logger: Logger) {
         let isBusPrivate = isBusPrivate
         let isReported = Atomic(false)
-        identifyCallers { credentials in
+        identifyCallers(by: examiner) { credentials in
             let access = CallerAccess(of: credentials, isBusPrivate: isBusPrivate)
             guard case .none = access else { return nil }
             if credentials == nil, !isReported.exchange(true, ordering: .relaxed) {

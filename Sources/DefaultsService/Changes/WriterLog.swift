@@ -1,3 +1,4 @@
+import DBus
 import DefaultsModel
 import Glibc
 import SystemCalls
@@ -40,10 +41,10 @@ struct WriterLog {
     private(set) var counts: [String: UInt64] = [:]
 
     /// Looks up the program of a call's connection, before its change is made.
-    mutating func identify(_ origin: String, process: UInt32?) {
+    mutating func identify(_ origin: String, process: UInt32?, by examiner: ProcessExaminer) {
         guard callers[origin] == nil, let process else { return }
         if callers.count >= Self.mostCallers { callers.removeAll(keepingCapacity: true) }
-        callers[origin] = Writer(executable: ProgramFile.path(of: process), process: process)
+        callers[origin] = Writer(executable: examiner.program(of: process), process: process)
     }
 
     /// Notes a change.
@@ -65,21 +66,11 @@ struct WriterLog {
     }
 }
 
-/// The files of programs that call the service.
-enum ProgramFile {
-    /// The file of the program that a process runs; empty if the system does not say.
-    static func path(of process: some BinaryInteger) -> String {
-        target(ofLink: "/proc/\(process)/exe")
-    }
-
+extension ProcessExaminer {
     /// Whether a process runs the tool that was installed together with this daemon.
-    static func isTool(_ process: UInt32) -> Bool {
-        let own = target(ofLink: "/proc/self/exe").split(separator: "/")
-        let other = path(of: process).split(separator: "/")
+    func isTool(_ process: UInt32) -> Bool {
+        let own = (Path.target(ofLink: "/proc/self/exe") ?? "").split(separator: "/")
+        let other = program(of: process).split(separator: "/")
         return !own.isEmpty && other == own.dropLast() + ["defaultsctl"]
-    }
-
-    private static func target(ofLink link: String) -> String {
-        Path.target(ofLink: link) ?? ""
     }
 }

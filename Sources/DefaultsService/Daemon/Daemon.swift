@@ -22,6 +22,10 @@ package actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     let logger: Logger
+    /// What this process, which is confined, asks about others; nil if it could not be started.
+    private let helper: HelperProcess?
+    /// Finds out who a process is.
+    private nonisolated let examiner: ProcessExaminer
     /// Keeps the page of counters when the process is killed; nil if the page is a file.
     let pageKeeper: PageKeeper?
     /// The object on the bus, as soon as the database is open.
@@ -54,6 +58,13 @@ package actor Daemon {
     ///   - logger: The daemon's log.
     package static func run(_ options: DaemonOptions, logger: Logger) -> ExitStatus {
         Memory.returnLargeBlocks()
+        let helper: HelperProcess?
+        do {
+            helper = try startHelper(logger: logger)
+        } catch {
+            _ = fail(error, logger: logger)
+            return .noHelper
+        }
         let inherited = inheritedDescriptors(for: options)
         let pageKeeper = makePageKeeper(for: options, inheriting: inherited["counters"])
         let socket = inherited["direct"].map { FileDescriptor(owning: $0) }
@@ -67,7 +78,8 @@ package actor Daemon {
             let loop = try EventLoop(isInOwnProcess: true)
             let connection = try Connection(to: options.callers, on: loop)
             let daemon = Daemon(
-                connection, options, pageKeeper, DaemonSocket(inheriting: socket), logger: logger)
+                connection, options, pageKeeper, DaemonSocket(inheriting: socket), helper,
+                logger: logger)
             signals.deliver(on: loop) { received in
                 daemon.assumeIsolated { $0.receive(received) }
             }
@@ -75,23 +87,44 @@ package actor Daemon {
             loop.run()
             return daemon.assumeIsolated { $0.status }
         } catch {
-            logger.critical("\(error)")
-            ServiceManager.notifyStopping(because: "\(error)")
-            return ExitStatus(of: error)
+            return fail(error, logger: logger)
         }
+    }
+
+    /// Reports why the daemon cannot serve, and gives the status to end with.
+    private static func fail(_ error: any Error, logger: Logger) -> ExitStatus {
+        logger.critical("\(error)")
+        ServiceManager.notifyStopping(because: "\(error)")
+        return ExitStatus(of: error)
     }
 
     private init(
         _ connection: Connection, _ options: DaemonOptions, _ pageKeeper: PageKeeper?,
-        _ socket: DaemonSocket, logger: Logger
+        _ socket: DaemonSocket, _ helper: HelperProcess?, logger: Logger
     ) {
         self.socket = socket
+        self.helper = helper
+        examiner = ProcessExaminer(asking: helper?.examinations)
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
         places = options.places
         self.logger = logger
         loop = connection.loop
+    }
+
+    /// Without a helper of its own, this process does what it can itself.
+    ///
+    /// - Throws: ``LifeCycleError`` if there is to be one outside, and nobody listens.
+    private static func startHelper(logger: Logger) throws(LifeCycleError) -> HelperProcess? {
+        if ServiceConfinement.isOff { return nil }
+        do {
+            return try HelperProcess.start()
+        } catch {
+            guard !Examiner.isOutside else { throw .noExaminer(error) }
+            logger.warning("There is no second process, so the daemon is not confined: \(error)")
+            return nil
+        }
     }
 
     /// The descriptors that the service manager has passed to this process as its service.
@@ -129,10 +162,11 @@ extension Daemon {
             // name.
             connection.holdCalls()
             // Callers must be identified from the first one on.
-            connection.admitOwnUser(logger: self.logger)
+            connection.admitOwnUser(by: self.examiner, logger: self.logger)
             connection.onDisconnect { self.assumeIsolated { $0.callersHaveGone() } }
             connection.onNameLost(Contract.busName) { self.assumeIsolated { $0.wasReplaced() } }
         }
+        helper?.onEnd(on: loop) { self.assumeIsolated { $0.helperHasEnded() } }
         Task(executorPreference: loop) {
             do {
                 try await self.start(at: location)
@@ -161,11 +195,13 @@ extension Daemon {
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
+        confine(to: database.ownDirectories)
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            logger: logger, abandon: { error in self.assumeIsolated { $0.abandon(error) } })
+            examiner: examiner, logger: logger,
+            abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
         if callers == .bus { try await connection.takeName() }
@@ -180,6 +216,22 @@ extension Daemon {
         logger.info("\(summary)")
         ServiceManager.notifyReady(status: summary)
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Gives up what the daemon does not need from now on.
+    ///
+    /// - Parameter directories: Where the database keeps its files.
+    private func confine(to directories: [String]) {
+        if ServiceConfinement.isOff { return }
+        Database.useFileCalls()
+        let layers = LayerPlace.allCases.map { places[$0] }
+        let confinement = ServiceConfinement(
+            FileKeeper.Places(
+                own: directories, read: layers, databases: Database.applicationID))
+        let failures = confinement.begin(with: helper?.requests)
+        for failure in failures {
+            logger.debug("The daemon is less confined than it could be: \(failure)")
+        }
     }
 
     /// Lets programs connect without the bus.
@@ -272,6 +324,18 @@ extension Daemon {
             status = ExitStatus(of: LifeCycleError.notAPeer)
         }
         Task(executorPreference: loop) { [status] in await self.end(with: status) }
+    }
+
+    /// No new caller can be identified any more, so another process is to serve.
+    ///
+    /// The service manager starts it, or the bus does at the next call.
+    private func helperHasEnded() {
+        guard !isEnding else { return }
+        let error = LifeCycleError.helperEnded
+        logger.error("\(error)")
+        Task(executorPreference: loop) {
+            await self.end(with: .noHelper, because: error.description)
+        }
     }
 
     /// Another daemon has the name.

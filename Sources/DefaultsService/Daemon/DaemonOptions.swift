@@ -55,6 +55,8 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     package static let usage = ExitStatus(rawValue: EX_USAGE)
     /// There is no bus or no peer, or another daemon has the name or the database (69).
     package static let unavailable = ExitStatus(rawValue: EX_UNAVAILABLE)
+    /// The second process of the daemon has ended (71).
+    package static let noHelper = ExitStatus(rawValue: EX_OSERR)
     /// The database cannot be opened or written (74).
     package static let inputOutput = ExitStatus(rawValue: EX_IOERR)
 
@@ -119,6 +121,21 @@ package struct LifeCycleError: Error, CustomStringConvertible {
                 "This process may have only \(limit) files open, and needs \(least). Raise the limit with "
                 + "'ulimit -n', or LimitNOFILE= in its unit.")
     }
+
+    static let noDaemon = LifeCycleError(
+        description: "Standard input is no socket that a daemon of this user is connected to.")
+
+    static func noExaminer(_ cause: SystemError) -> LifeCycleError {
+        LifeCycleError(
+            description:
+                "Nobody says who the callers are: \(cause). The unit defaultsd-helper.socket is to "
+                + "listen at the socket that DEFAULTSD_HELPER names.")
+    }
+
+    static let helperEnded = LifeCycleError(
+        description:
+            "The second process of the daemon, \(HelperProcess.name), has ended or does not answer. Without "
+            + "it, new callers cannot be identified. The daemon ends, and the next call starts it.")
 
     static func signals(errno: Int32) -> LifeCycleError {
         LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")

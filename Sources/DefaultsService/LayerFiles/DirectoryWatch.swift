@@ -82,12 +82,13 @@ extension DirectoryWatch {
         guard let place = follow(path) else { return }
         // A directory that cannot be read now may be readable later.
         add(place, Self.contents, names: nil)
-        for entry in (try? Directory.entries(in: place)) ?? [] {
+        // A confined daemon may list a directory by the path that it was given, and not by another one.
+        for entry in (try? Directory.entries(in: path)) ?? [] {
             guard !entry.isRegular, !entry.name.hasPrefix(".") else { continue }
             if isNested {
-                _ = follow("\(place)/\(entry.name)")
+                _ = follow("\(path)/\(entry.name)")
             } else {
-                addDirectory("\(place)/\(entry.name)", isNested: true)
+                addDirectory("\(path)/\(entry.name)", isNested: true)
             }
         }
     }

@@ -125,7 +125,7 @@ extension DefaultsObject {
     /// This also looks up the program, which is possible while the caller waits.
     func origin(of call: MethodCall) -> String {
         let origin = call.sender?.string ?? call.connection.peerName
-        writers.identify(origin, process: call.credentials?.processID)
+        writers.identify(origin, process: call.credentials?.processID, by: examiner)
         return origin
     }
 

@@ -72,7 +72,7 @@ extension DefaultsObject {
     /// Backups of other programs do not replace the user's own.
     private func backUp(_ call: MethodCall) {
         let process = call.credentials?.processID
-        let kind: Backup.Kind = process.map(ProgramFile.isTool) == true ? .manual : .program
+        let kind: Backup.Kind = process.map(examiner.isTool) == true ? .manual : .program
         request(
             .backup(kind) { outcome in
                 call.answer(with: outcome) { try Contract.BackUp.writeReply($1.name, to: &$0) }

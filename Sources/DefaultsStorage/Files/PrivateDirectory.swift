@@ -61,14 +61,14 @@ struct PrivateDirectory {
 
     /// Renames a file in it, and replaces a file that has the new name.
     func rename(_ name: String, to other: String) throws(SystemError) {
-        guard Glibc.rename(file(name), file(other)) == 0 else {
+        guard FileCalls.rename(file(name), to: file(other)) == 0 else {
             throw .last("rename", file(name))
         }
     }
 
     /// Removes a file in it.
     func remove(_ name: String) throws(SystemError) {
-        guard unlink(file(name)) == 0 else { throw .last("unlink", file(name)) }
+        guard FileCalls.unlink(file(name)) == 0 else { throw .last("unlink", file(name)) }
     }
 
     /// Renames a file in it to a name that no other file has.
@@ -139,7 +139,7 @@ struct PrivateDirectory {
         }
         for directory in missing.reversed() {
             // Another process may make it at the same time. That is no error.
-            guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+            guard FileCalls.makeDirectory(directory) == 0 || errno == EEXIST else {
                 throw .last("mkdir", directory)
             }
             try File(Path.parent(of: directory), O_RDONLY | O_DIRECTORY).synchronize()

@@ -285,7 +285,7 @@ struct SealedSegment {
     ///
     /// It is not a failure if the file is already gone.
     func remove() throws(SystemError) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", path) }
+        guard FileCalls.unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", path) }
     }
 
     /// Leaves it, with all its records, to a later start.

@@ -103,10 +103,8 @@ struct PageFile: ~Copyable {
     ///
     /// - Returns: A descriptor that is the caller's to close.
     func openForReading() throws(SystemError) -> Int32 {
-        // See proc_pid_fd(5): the link leads to the file itself, not to its name.
-        let link = "/proc/self/fd/\(file.descriptor)"
-        let reading = Glibc.open(link, O_RDONLY | O_CLOEXEC)
-        guard reading >= 0 else { throw .last("open", link) }
+        let reading = FileCalls.openAgain(file.descriptor)
+        guard reading >= 0 else { throw .last("open again", file.path) }
         return reading
     }
 }

@@ -70,7 +70,10 @@ extension DurableWriter {
             guard try FileStatus(of: path).kind == .regular else {
                 throw SystemError(call: "open", path: path, number: EINVAL)
             }
+            // The database itself is not opened here: closing it would release its locks.
+            _ = try File(path, O_RDONLY | O_NONBLOCK)
         } catch {
+            guard error.number != FileCalls.noDatabase else { throw .noBackup(path) }
             throw .cannotOpen(path, SystemError(call: "open", path: path, number: error.number))
         }
         return try BackupReader(at: path, on: thread)

@@ -43,7 +43,8 @@ class Sanitizer:
         options = f"{self.options}:log_path={log}"
         if self.name in SUPPRESSIONS:
             options += f":suppressions={suppressions}"
-        return os.environ | {self.variable: options}
+        # A report is written to a file that the daemon may not make.
+        return os.environ | {self.variable: options, "DEFAULTSD_UNCONFINED": "1"}
 
 
 SANITIZERS = [
