@@ -1,11 +1,12 @@
 package import PropertyList
 
 extension PropertyList {
-    /// Parses a property list in the old style of OpenStep, in UTF-8.
+    /// Parses a property list in the old style of OpenStep, in UTF-8, or in UTF-16 with a byte order
+    /// mark.
     ///
     /// It consists of strings: without quotes if they have only ASCII letters, digits and `_$/:.-`,
-    /// otherwise between `"` or `'` with escapes (`\n`, `\101` in octal, `\U00e9` for a UTF-16 code
-    /// unit); `(`arrays`)`; `{`dictionaries`}` of `key = value;`; and data, `<0fbe>`. The braces
+    /// otherwise between `"` or `'` with escapes (`\n`, `\101` in octal for a character of the NeXTSTEP
+    /// encoding, `\U00e9` for a UTF-16 code unit); `(`arrays`)`; `{`dictionaries`}` of `key = value;`; and data, `<0fbe>`. The braces
     /// may be omitted, as in a `.strings` file. Numbers, booleans and dates are strings, except in
     /// GNUstep's extension: `<*I5>`, `<*R1.5>`, `<*BY>`, `<*D2001-01-01 00:00:00 +0000>`.
     ///
@@ -22,6 +23,7 @@ extension PropertyList {
         openStep text: [UInt8], limits: Limits = .standard,
         repeatedKey: (_ line: Int, _ column: Int) -> Void = { _, _ in }
     ) throws(OpenStepError) {
+        let text = ByteOrderMark.removed(from: text)
         do throws(OpenStepFault) {
             guard text.count <= limits.byteCount else {
                 throw .tooLarge(byteCount: text.count, limit: limits.byteCount)

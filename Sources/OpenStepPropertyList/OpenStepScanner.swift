@@ -116,7 +116,10 @@ extension OpenStepScanner {
     /// character of several bytes, or the end of the text.
     private mutating func escape() -> UInt16? {
         guard let byte = next, byte < 0x80 else { return nil }
-        if byte.octalValue != nil { return number(digits: 3, radix: 8) { $0.octalValue } }
+        if byte.octalValue != nil {
+            let number = number(digits: 3, radix: 8) { $0.octalValue }
+            return NextStepCharacters.unit(of: UInt8(truncatingIfNeeded: number))
+        }
         offset += 1
         switch byte {
         case UInt8(ascii: "a"): return 0x07

@@ -44,6 +44,26 @@ import Testing
         #expect(await values.first { _ in true } == 6)
     }
 
+    @Test
+    func
+        `There is no old value if it was of another type, and readers of the default see no change`()
+        async
+    {
+        let text = DefaultsKey<String?>("Loudness")
+        defaults[text] = "loud"
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        // Both are read as the default.
+        defaults[text] = "louder"
+        defaults[.loudness] = 9
+        #expect(Told(await changes.next()) == Told(nil, 9))
+        defaults[text] = "loud"
+        #expect(Told(await changes.next()) == Told(9, 5))
+        // The default of a key whose value is not of its type.
+        defaults[.loudness] = 5
+        defaults[.loudness] = 6
+        #expect(Told(await changes.next()) == Told(nil, 6))
+    }
+
     @Test func `A slow consumer gets the newest value, and the one that it saw last`() async {
         var changes = defaults.changes(of: .loudness).makeAsyncIterator()
         for loudness in 10...1000 { defaults[.loudness] = loudness }
@@ -146,7 +166,7 @@ private struct Told<Value: Equatable>: Equatable {
         (old, new, isOwn) = (change?.oldValue, change?.newValue, change?.isOwn)
     }
 
-    init(_ old: Value, _ new: Value) {
+    init(_ old: Value?, _ new: Value) {
         (self.old, self.new, isOwn) = (old, new, true)
     }
 }

@@ -22,7 +22,7 @@ struct DocumentTests {
     }
 
     @Test(arguments: [
-        "{}", " {\r\n} \n", #"{"$locked":[]}"#, "<plist><dict/></plist>", xml(""),
+        "{}", "\u{FEFF}{}", " {\r\n} \n", #"{"$locked":[]}"#, "<plist><dict/></plist>", xml(""),
         "\u{FEFF}<plist><dict/></plist>",
     ])
     func `A file may be without values and locks`(text: String) throws {

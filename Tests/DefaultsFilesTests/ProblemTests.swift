@@ -26,7 +26,6 @@ struct ProblemTests {
         Case("", .syntax, nil, nil, "empty"),
         Case("  \n", .syntax, 2, 1, "not a JSON object"),
         Case("[1]", .syntax, 1, 1, "not a JSON object"),
-        Case("\u{FEFF}{}", .syntax, 1, 1, "byte order mark"),
         Case("{\r\n\"a\": 1,\r\n}", .syntax, 3, 1, "A key in quotation marks"),
         Case("{\"a\" 1}", .syntax, 1, 6, "colon"),
         Case("{\"a\": 1 \"b\": 2}", .syntax, 1, 9, "comma"),

@@ -18,6 +18,8 @@ struct CodingNumberTests {
             ["$class": .uid(2), "value": .uid(3)], Tree.record("F"), tree)
         let value = try decoder.decode(Field<Value>.self, from: behind).value
         #expect(try decoder.decode(Field<Value>.self, from: inline).value == value)
+        // A number in an array is no boolean.
+        guard Value.self != Bool.self else { return value }
         #expect(try decoder.decode([Value].self, from: Tree.archive([tree], tree)) == [value])
         return value
     }
@@ -54,7 +56,51 @@ struct CodingNumberTests {
         #expect(summary { _ = try decode(.integer(Int128(UInt64.max) + 1), UInt64.self) } != nil)
     }
 
-    @Test("accept a boolean only if it is one, or 0 or 1")
+    /// What types for any value do: they try one type after another.
+    private enum AnyValue: Codable, Equatable {
+        case boolean(Bool), integer(Int), real(Double)
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let boolean = try? value.decode(Bool.self) {
+                self = .boolean(boolean)
+            } else if let integer = try? value.decode(Int.self) {
+                self = .integer(integer)
+            } else {
+                self = .real(try value.decode(Double.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .boolean(let value): try container.encode(value)
+            case .integer(let value): try container.encode(value)
+            case .real(let value): try container.encode(value)
+            }
+        }
+    }
+
+    @Test("0 and 1 alone, in an array or in a type for any value are no booleans")
+    func numbersAreNoBooleans() throws {
+        func roundTrip<Value: Encodable, Result: Decodable>(
+            _ value: Value, as type: Result.Type
+        ) throws -> Result {
+            try KeyedArchiveDecoder().decode(type, from: KeyedArchiveEncoder().encode(value))
+        }
+        for number in [0, 1] {
+            #expect(throws: DecodingError.self) { try roundTrip(number, as: Bool.self) }
+            #expect(try roundTrip(AnyValue.integer(number), as: AnyValue.self) == .integer(number))
+        }
+        #expect(throws: DecodingError.self) { try roundTrip([0, 1], as: [Bool].self) }
+        #expect(throws: DecodingError.self) { try roundTrip([0.0, 1.0], as: [Bool].self) }
+        let values = ["a": AnyValue.integer(1), "b": .boolean(true), "c": .integer(0)]
+        #expect(try roundTrip(values, as: [String: AnyValue].self) == values)
+        let list = [AnyValue.boolean(false), .integer(0), .integer(1), .boolean(true)]
+        #expect(try roundTrip(list, as: [AnyValue].self) == list)
+    }
+
+    @Test("accept a boolean in a field only if it is one, or 0 or 1")
     func booleans() throws {
         #expect(try decode(true, Bool.self) && decode(1, Bool.self))
         #expect(try !decode(false, Bool.self) && !decode(0, Bool.self))

@@ -1,3 +1,4 @@
+import Foundation
 import OpenStepPropertyList
 import PropertyList
 import Testing
@@ -48,6 +49,36 @@ import Testing
         ])
     func escapes(text: String, spelling: String) throws {
         #expect(try Self.read(text).spelling == spelling)
+    }
+
+    @Test("have characters of the NeXTSTEP encoding as octal escapes, as Foundation reads them")
+    func octalEscapes() throws {
+        for byte in UInt8(1)...0xFD {
+            let octal = String(byte, radix: 8)
+            let escape = String(repeating: "0", count: 3 - octal.count) + octal
+            let character = String(data: Data([byte]), encoding: .nextstep)
+            let other = try PropertyListSerialization.propertyList(
+                from: Data("\"\\\(escape)\"".utf8), format: nil)
+            let list = try Self.read("\"\\\(escape)\"")
+            #expect(list.spelling == "'\(character ?? "none")'")
+            #expect(list.spelling == "'\(other)'")
+        }
+    }
+
+    @Test("may begin with a byte order mark, of UTF-16, too")
+    func byteOrderMarks() throws {
+        let text = "{ \"é\" = \"😀\"; }"
+        let little = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+        for bytes in [
+            [0xEF, 0xBB, 0xBF] + Array(text.utf8), [0xFF, 0xFE] + little, [0xFE, 0xFF] + big,
+        ] {
+            #expect(try PropertyList(openStep: bytes).spelling == "{'é'='😀'}")
+        }
+        // Half a character, and half a pair of code units.
+        for bytes: [UInt8] in [[0xFF, 0xFE, 0x61], [0xFF, 0xFE, 0x3D, 0xD8], [0xFE, 0xFF]] {
+            #expect(throws: OpenStepError.self) { try PropertyList(openStep: bytes) }
+        }
     }
 
     @Test(

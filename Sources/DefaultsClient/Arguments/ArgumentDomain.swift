@@ -43,8 +43,8 @@ struct ArgumentDomain {
         }
         add(try? KeyedArchiveEncoder().encode(word))
         switch word.lowercased() {
-        case "yes", "true", "y", "t": add(try? KeyedArchiveEncoder().encode(true))
-        case "no", "false", "n", "f": add(try? KeyedArchiveEncoder().encode(false))
+        case "yes", "true", "y", "t", "1": add(try? KeyedArchiveEncoder().encode(true))
+        case "no", "false", "n", "f", "0": add(try? KeyedArchiveEncoder().encode(false))
         default: break
         }
         add(try? KeyedArchive(json: word))

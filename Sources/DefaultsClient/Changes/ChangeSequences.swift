@@ -105,10 +105,8 @@ final class ChangeFeed: Sendable {
     /// Changes of the layer or of the archive that leave the value the same are skipped.
     func nextChange<Value>(of key: DefaultsKey<Value>) async -> ValueChange<Value>? {
         while let seen = await next() {
-            let change = store.values(of: seen, as: key)
-            guard let old = change.oldValue, key.coding.areSame(old, change.newValue) else {
-                return change
-            }
+            let (change, isNone) = store.values(of: seen, as: key)
+            if !isNone { return change }
         }
         return nil
     }

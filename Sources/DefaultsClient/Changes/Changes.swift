@@ -40,21 +40,33 @@ public struct DomainChange: Sendable {
     /// }
     /// ```
     public func values<Value>(of key: DefaultsKey<Value>) -> ValueChange<Value>? {
-        key.id == seen.name ? store.values(of: seen, as: key) : nil
+        key.id == seen.name ? store.values(of: seen, as: key).change : nil
     }
 }
 
 extension Store {
     /// The values of a change, of the key's type.
-    func values<Value>(of seen: SeenChange, as key: DefaultsKey<Value>) -> ValueChange<Value> {
-        let oldValue: Value?
+    ///
+    /// - Returns: Also whether readers of the key see no difference. A reader gets the default for a
+    ///   value that is not of the key's type.
+    func values<Value>(
+        of seen: SeenChange, as key: DefaultsKey<Value>
+    ) -> (change: ValueChange<Value>, isNone: Bool) {
+        let newValue = value(holding: seen.new, of: key)
+        var (oldValue, readBefore): (Value?, Value?)
         if case .large = seen.old.entry?.content {
-            oldValue = nil
+            readBefore = nil
         } else {
-            let held: Value?? = try? value(of: seen.old, as: key)
-            oldValue = held.map { $0 ?? key.defaultValue }
+            do {
+                oldValue = try value(of: seen.old, as: key) ?? key.defaultValue
+                readBefore = oldValue
+            } catch {
+                readBefore = key.defaultValue
+            }
         }
-        return ValueChange(
-            oldValue: oldValue, newValue: value(holding: seen.new, of: key), isOwn: seen.isOwn)
+        return (
+            ValueChange(oldValue: oldValue, newValue: newValue, isOwn: seen.isOwn),
+            isNone: readBefore.map { key.coding.areSame($0, newValue) } ?? false
+        )
     }
 }

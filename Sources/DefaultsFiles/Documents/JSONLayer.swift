@@ -11,11 +11,6 @@ struct JSONLayer {
     private var lockOffsets: [Int] = []
 
     init(_ bytes: [UInt8], of file: LayerFile) throws(LayerProblem) {
-        guard !Self.hasByteOrderMark(bytes) else {
-            throw LayerProblem(
-                .syntax, file.path, at: (1, 1),
-                "The file begins with a byte order mark. JSON is plain UTF-8, without one.")
-        }
         self.file = file
         contents = LayerContents(of: file)
         do throws(JSONError) {
@@ -145,11 +140,6 @@ struct JSONLayer {
         } catch {
             throw error.problem(file.path, at: reader.place(ofByte: offset))
         }
-    }
-
-    private static func hasByteOrderMark(_ bytes: [UInt8]) -> Bool {
-        let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
-        return marks.contains { bytes.starts(with: $0) }
     }
 }
 

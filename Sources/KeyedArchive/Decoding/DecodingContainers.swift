@@ -28,7 +28,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try scalar(key) { try $0.boolean(at: $1, $2) }
+        try scalar(key) { try $0.booleanField(at: $1, $2) }
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
@@ -44,7 +44,11 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try value(key) { try $0.decode(type, at: $1, $2) }
+        // The field of a generic type.
+        if type == Bool.self, let value = try decode(Bool.self, forKey: key) as? Value {
+            return value
+        }
+        return try value(key) { try $0.decode(type, at: $1, $2) }
     }
 
     func nestedContainer<NestedKey: CodingKey>(

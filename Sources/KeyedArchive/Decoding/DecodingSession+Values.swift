@@ -2,7 +2,21 @@ internal import PropertyList
 
 /// Values without elements or fields.
 extension DecodingSession {
+    /// A boolean.
+    ///
+    /// A type that tries one type after another, as those for any JSON value do, must not take a
+    /// number for a boolean.
     func boolean(at place: DecodingPlace, _ location: DecodingLocation) throws -> Bool {
+        guard case .boolean(let value) = place.value else {
+            throw mismatch(Bool.self, "a boolean", place, location)
+        }
+        return value
+    }
+
+    /// The boolean in a field, which is declared as one.
+    ///
+    /// Foundation on Linux writes it as an integer, and so do programs that import property lists.
+    func booleanField(at place: DecodingPlace, _ location: DecodingLocation) throws -> Bool {
         guard let value = place.value.asBoolean else {
             throw mismatch(Bool.self, "a boolean", place, location)
         }

@@ -33,13 +33,14 @@ package struct JSONObjectReader {
     /// How many bytes have been read.
     package var offset: Int { scanner.offset }
 
-    /// Begins to read a text in UTF-8.
+    /// Begins to read a text in UTF-8, or in UTF-16 with a byte order mark.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - limits: The limits for each value.
     /// - Throws: ``JSONError`` if the text does not begin like an object.
     package init(_ text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
+        let text = ByteOrderMark.removed(from: text)
         self.text = text
         self.limits = limits
         scanner = JSONScanner(text)

@@ -1,3 +1,5 @@
+internal import PropertyList
+
 extension KeyedArchive {
     /// The value form of the archive as JSON in UTF-8.
     ///
@@ -62,10 +64,11 @@ extension KeyedArchive {
         try self.init(json: Array(text.utf8), limits: limits)
     }
 
-    /// Makes an archive from a value in JSON, in UTF-8.
+    /// Makes an archive from a value in JSON, in UTF-8, or in UTF-16 with a byte order mark.
     ///
     /// - Throws: ``JSONError`` with the line and column of the first fault.
     public init(json text: [UInt8], limits: ValueFormLimits = .standard) throws(JSONError) {
+        let text = ByteOrderMark.removed(from: text)
         var parser = JSONParser(JSONScanner(text), limits: limits)
         do throws(JSONFault) {
             self = try parser.parse()

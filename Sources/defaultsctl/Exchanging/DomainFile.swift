@@ -97,10 +97,11 @@ struct DomainFile {
 
     /// Whether it begins as only JSON does: with a bracket, or with a brace, a string and a colon.
     private var isLikeJSON: Bool {
-        let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
-        let start = text.drop(while: \.isWhitespace)
-        guard start.first == "{" else { return start.first == "[" }
-        let key = start.dropFirst().drop(while: \.isWhitespace)
+        let start = ByteOrderMark.removed(from: Array(bytes.prefix(4096)))
+        let text = String(decoding: start, as: UTF8.self)
+        let content = text.drop(while: \.isWhitespace)
+        guard content.first == "{" else { return content.first == "[" }
+        let key = content.dropFirst().drop(while: \.isWhitespace)
         guard key.first == "\"" else { return false }
         let behind = key.dropFirst().drop { $0 != "\"" }.dropFirst().drop(while: \.isWhitespace)
         return behind.first == ":"
