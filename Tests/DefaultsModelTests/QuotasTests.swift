@@ -36,11 +36,11 @@ import Testing
         #expect(quotas.exceeded(by: growth(totals(1, 50), totals(2, 100)), of: domain) == nil)
         let keys = quotas.exceeded(by: growth(totals(2, 50), totals(3, 60)), of: domain)
         #expect(
-            keys == ExceededQuota(bound: .domainKeys, name: "org.example.App", limit: 2, used: 3))
+            keys == QuotaUse(bound: .domainKeys, name: "org.example.App", limit: 2, used: 3))
         let bytes = quotas.exceeded(by: growth(totals(2, 50), totals(2, 101)), of: domain)
         #expect(
             bytes
-                == ExceededQuota(
+                == QuotaUse(
                     bound: .domainBytes, name: "org.example.App", limit: 100, used: 101))
     }
 
@@ -86,7 +86,7 @@ import Testing
         #expect(quotas.exceeded(by: growth(totals(0, 0), totals(1, 9)), with: usage) == nil)
         usage.add(totals(1, 9))
         let exceeded = quotas.exceeded(by: growth(totals(0, 0), totals(1, 9)), with: usage)
-        #expect(exceeded == ExceededQuota(bound: .allDomains, name: "*", limit: 1, used: 2))
+        #expect(exceeded == QuotaUse(bound: .allDomains, name: "*", limit: 1, used: 2))
         #expect(quotas.exceeded(by: growth(totals(1, 9), totals(2, 18)), with: usage) == nil)
     }
 

@@ -68,20 +68,6 @@ import Testing
         }
     }
 
-    @Test func `Closed streams are not replaced by files of the daemon`() throws {
-        let daemon = try desktop.startDaemon(
-            by: "sh", "-c", "exec \"$0\" <&- >&- 2>&-")
-        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
-        let process = try desktop.daemonPID()
-        for number in 0...2 {
-            let target = try FileManager.default.destinationOfSymbolicLink(
-                atPath: "/proc/\(process)/fd/\(number)")
-            #expect(target == "/dev/null")
-        }
-        daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
-    }
-
     @Test func `A limit on the size of files refuses changes, and does not end the daemon`() throws
     {
         let daemon = try desktop.startDaemon(by: "prlimit", "--fsize=4194304")

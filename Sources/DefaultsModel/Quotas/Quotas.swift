@@ -50,7 +50,7 @@ package struct Quotas: Sendable, Equatable {
 
 extension Quotas {
     /// The bound that a domain would exceed; nil if there is none.
-    package func exceeded(by growth: Growth, of domain: Domain) -> ExceededQuota? {
+    package func exceeded(by growth: Growth, of domain: Domain) -> QuotaUse? {
         let (before, after) = (growth.before, growth.after)
         return exceeded(.domainKeys, of: domain.name, from: before.keys, to: after.keys)
             ?? exceeded(.domainBytes, of: domain.name, from: before.bytes, to: after.bytes)
@@ -61,7 +61,7 @@ extension Quotas {
     /// - Parameter usage: What its domains have before the change.
     package func exceeded(
         by growth: Growth, ofApplication application: String, with usage: Usage
-    ) -> ExceededQuota? {
+    ) -> QuotaUse? {
         let after = usage.after(growth)
         return exceeded(.domains, of: application, from: usage.domains, to: after.domains)
             ?? exceeded(.keys, of: application, from: usage.keys, to: after.keys)
@@ -71,7 +71,7 @@ extension Quotas {
     /// The bound that all programs together would exceed; nil if there is none.
     ///
     /// - Parameter usage: What all domains have before the change.
-    package func exceeded(by growth: Growth, with usage: Usage) -> ExceededQuota? {
+    package func exceeded(by growth: Growth, with usage: Usage) -> QuotaUse? {
         exceeded(
             .allDomains, of: QuotaTerms.everybody, from: usage.domains,
             to: usage.after(growth).domains)
@@ -87,7 +87,7 @@ extension Quotas {
     ///   - pending: The size of the changes that are not on disk, in bytes.
     package func isRefused(
         _ growth: Growth, of domain: Domain, on disk: DiskSpace, pending: Int
-    ) -> ExceededQuota? {
+    ) -> QuotaUse? {
         guard growth.after.bytes > max(growth.before.bytes, QuotaTerms.smallDomain) else {
             return nil
         }
@@ -96,16 +96,15 @@ extension Quotas {
         let added = growth.after.bytes - growth.before.bytes
         let left = disk.free - 2 * (pending + added)
         guard limit > 0, left < limit else { return nil }
-        return ExceededQuota(bound: .freeDisk, name: domain.name, limit: limit, used: left)
+        return QuotaUse(bound: .freeDisk, name: domain.name, limit: limit, used: left)
     }
 
     private func exceeded(
         _ bound: QuotaTerms.Bound, of name: String, from before: Int, to after: Int
-    ) -> ExceededQuota? {
+    ) -> QuotaUse? {
         guard after > before else { return nil }
-        let limit = limit(bound, of: name)
-        return after > limit
-            ? ExceededQuota(bound: bound, name: name, limit: limit, used: after) : nil
+        let use = use(bound, of: name, after)
+        return after > use.limit ? use : nil
     }
 }
 
@@ -140,15 +139,15 @@ extension Quotas {
     }
 }
 
-/// How much of a bound is used.
-package struct QuotaUse: Sendable, Equatable {
+/// How much of a bound is used; as an error, what a change would use that is too much.
+package struct QuotaUse: Error, Sendable, Equatable {
     /// What is bounded.
     package let bound: QuotaTerms.Bound
     /// Who uses it: a domain, an application, a program, or `*` for all.
     package let name: String
     /// The bound.
     package let limit: Int
-    /// What is used.
+    /// What is used; for ``QuotaTerms/Bound/freeDisk`` what would be left.
     package let used: Int
 
     /// Describes it.
@@ -161,26 +160,6 @@ package struct QuotaUse: Sendable, Equatable {
 
     /// The part of the bound that is used, in per cent.
     package var percentage: Double { limit > 0 ? Double(used) / Double(limit) * 100 : 100 }
-}
-
-/// A bound that a change would exceed.
-package struct ExceededQuota: Error, Sendable, Equatable {
-    /// What is bounded.
-    package let bound: QuotaTerms.Bound
-    /// The domain, the application, or `*`.
-    package let name: String
-    /// The bound.
-    package let limit: Int
-    /// What would be used after the change; for ``QuotaTerms/Bound/freeDisk`` what would be left.
-    package let used: Int
-
-    /// Describes it.
-    package init(bound: QuotaTerms.Bound, name: String, limit: Int, used: Int) {
-        self.bound = bound
-        self.name = name
-        self.limit = limit
-        self.used = used
-    }
 }
 
 /// The space on a disk.

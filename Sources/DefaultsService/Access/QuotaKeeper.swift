@@ -123,7 +123,7 @@ extension DefaultsObject {
             guard growth.isMore else { return }
             try checkUsage(growth, of: proposal.domain, by: application, bounds)
             try checkDisk(growth, of: proposal.domain, bounds)
-        } catch let quota as ExceededQuota {
+        } catch let quota as QuotaUse {
             refusals.note(quota, logger)
             throw DefaultsError(quota, in: layers.places)
         }
@@ -144,7 +144,7 @@ extension DefaultsObject {
         guard size > 0,
             let wait = quotas.rates.wait(program, for: size, limit: max(1, limit), at: .now)
         else { return }
-        let quota = ExceededQuota(
+        let quota = QuotaUse(
             bound: .bytesPerMinute, name: program.name, limit: limit, used: size)
         refusals.note(quota, logger)
         throw DefaultsError(quota, waiting: wait)
@@ -182,7 +182,7 @@ extension DefaultsObject {
         let used = try database.domainsInUse(pattern, atMost: limit)
         guard used >= limit, try database.domainsInUse(.init(only: proposal.domain), atMost: 1) == 0
         else { return }
-        throw ExceededQuota(bound: .domains, name: application, limit: limit, used: used + 1)
+        throw QuotaUse(bound: .domains, name: application, limit: limit, used: used + 1)
     }
 
     private func checkDisk(_ growth: Growth, of domain: Domain, _ bounds: Quotas) throws {

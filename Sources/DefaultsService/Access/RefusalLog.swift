@@ -24,7 +24,7 @@ struct RefusalLog {
     private var excesses: Set<Excess> = []
 
     /// Notes that a bound was reached.
-    mutating func note(_ quota: ExceededQuota, _ logger: Logger) {
+    mutating func note(_ quota: QuotaUse, _ logger: Logger) {
         let excess = Excess(name: quota.name, bound: quota.bound)
         guard excesses.count < Self.most, excesses.insert(excess).inserted else { return }
         logger.notice(

@@ -115,7 +115,7 @@ extension DefaultsError {
     }
 
     /// For a change that would exceed a bound.
-    init(_ quota: ExceededQuota, in places: LayerPlaces) {
+    init(_ quota: QuotaUse, in places: LayerPlaces) {
         let limit = quota.limit
         let fact =
             switch quota.bound {
@@ -141,7 +141,7 @@ extension DefaultsError {
     }
 
     /// For a program that sets too much at once.
-    init(_ quota: ExceededQuota, waiting wait: Duration) {
+    init(_ quota: QuotaUse, waiting wait: Duration) {
         let seconds = max(1, Int((wait / .seconds(1)).rounded(.up)))
         self.init(
             .limitsExceeded,

@@ -6,7 +6,7 @@ import Testing
 /// What another program of the user puts in place of the daemon's files before it starts.
 ///
 /// In each case the daemon serves with all settings, or ends with an error that names the path.
-@Suite struct PlantedPathTests {
+@Suite struct PlantedPathTests: GuardedDesktop {
     @Test(arguments: PlantedCase.all)
     func `Whatever is at a path of ours, settings survive, other files stay, and nothing hangs`(
         planted: PlantedCase
@@ -83,9 +83,9 @@ struct PlantedCase: CustomTestStringConvertible {
 /// A desktop on which a thing is planted between two daemons.
 struct PlantedSession {
     private let planted: PlantedCase
-    private let desktop: Desktop
+    let desktop: Desktop
     private let victims: Victims
-    private static let app = "org.example.App"
+    static let app = "org.example.App"
 
     /// What runs a daemon that no file mode is open to.
     ///
@@ -170,23 +170,5 @@ struct PlantedSession {
         let lines = log.split(separator: "\n").filter { $0.hasPrefix("defaultsd: error: ") }
         let isNamed = lines.last.map { $0.contains(path) || $0.contains(victims.directory) }
         #expect(isNamed == true, "\(log)")
-    }
-
-    private func write(_ key: String, _ number: Int) throws {
-        try tool("write", Self.app, key, "-int", "\(number)").requireOutput()
-    }
-
-    /// What the tool prints for a key; nil if it fails.
-    private func value(of key: String) -> String? {
-        let answer = tool("read", Self.app, key)
-        return answer.status == 0 ? answer.output.trimmingCharacters(in: .newlines) : nil
-    }
-
-    private func tool(_ arguments: String...) -> ProgramResult {
-        desktop.run(HangGuard.command + [Desktop.programs + "/defaultsctl"] + arguments)
-    }
-
-    private var log: String {
-        (try? String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)) ?? ""
     }
 }

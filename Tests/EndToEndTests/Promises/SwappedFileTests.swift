@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 /// Files that a hostile program removes, replaces or cuts while the daemon uses them.
-@Suite struct SwappedFileTests {
-    private let desktop: Desktop
+@Suite struct SwappedFileTests: GuardedDesktop {
+    let desktop: Desktop
     private let victims: Victims
-    private static let app = "org.example.App"
+    static let app = "org.example.App"
 
     init() throws {
         desktop = try Desktop()
@@ -60,24 +60,7 @@ import Testing
         }
     }
 
-    private func write(_ key: String, _ number: Int) throws {
-        try tool("write", Self.app, key, "-int", "\(number)").requireOutput()
-    }
-
     private func sync() throws { try tool("sync").requireOutput() }
-
-    private func value(of key: String) -> String? {
-        let answer = tool("read", Self.app, key)
-        return answer.status == 0 ? answer.output.trimmingCharacters(in: .newlines) : nil
-    }
-
-    private func tool(_ arguments: String...) -> ProgramResult {
-        desktop.run(HangGuard.command + [Desktop.programs + "/defaultsctl"] + arguments)
-    }
-
-    private var log: String {
-        (try? String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)) ?? ""
-    }
 
     /// Starts a program that maps the page and reads all of it again and again.
     ///
