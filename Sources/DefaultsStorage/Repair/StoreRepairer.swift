@@ -227,12 +227,23 @@ extension StoreFile {
         else { return false }
         guard target.kind == .regular else { return true }
         guard target.size > 0 else { return false }
-        if let header = try? StoreHeader(inFile: path) { return !header.isOurs }
         let file = StoreFile(in: directory)
+        if isRefusedByHelper(file.path) { return true }
+        if let header = try? StoreHeader(inFile: path) { return !header.isOurs }
         guard let pages = try? StorePages(of: file.path, mayBeTorn: false),
             let salvage = try? Salvage(of: pages)
         else { return false }
         return salvage.state == nil
+    }
+
+    /// Whether this process is confined, and its helper says that a file is no database of this program.
+    private static func isRefusedByHelper(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try File.regular(path, O_RDONLY)
+            return false
+        } catch {
+            return error.number == FileCalls.noDatabase
+        }
     }
 
     /// Makes a new store, which the next opening puts in place of this one.

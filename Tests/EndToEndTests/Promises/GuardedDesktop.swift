@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A test of a daemon that may hang: what asks it is ended after a while.
+/// A part of a test whose daemon may hang: what asks it is ended after a while.
 protocol GuardedDesktop {
     static var app: String { get }
     var desktop: Desktop { get }

@@ -6,7 +6,7 @@ import Testing
 /// What another program of the user puts in place of the daemon's files before it starts.
 ///
 /// In each case the daemon serves with all settings, or ends with an error that names the path.
-@Suite struct PlantedPathTests: GuardedDesktop {
+@Suite struct PlantedPathTests {
     @Test(arguments: PlantedCase.all)
     func `Whatever is at a path of ours, settings survive, other files stay, and nothing hangs`(
         planted: PlantedCase
@@ -81,7 +81,7 @@ struct PlantedCase: CustomTestStringConvertible {
 }
 
 /// A desktop on which a thing is planted between two daemons.
-struct PlantedSession {
+struct PlantedSession: GuardedDesktop {
     private let planted: PlantedCase
     let desktop: Desktop
     private let victims: Victims
