@@ -74,6 +74,34 @@ import Testing
         #expect(write(Self.app, "a", bytes: 120_000).status == 0)
     }
 
+    @Test func `What a failed apply has changed is taken back, even above a bound`() throws {
+        for key in ["a", "b", "c"] { #expect(write(Self.app, key, bytes: 1).status == 0) }
+        #expect(write(Self.other, "a", bytes: 1).status == 0)
+        try bound(#"{"*": {"DomainKeys": 1}}"#)
+        let apply = desktop.run(
+            "sh", "-c",
+            """
+            printf 'delete %s a\nwrite %s b 1\n' \(Self.app) \(Self.other) \
+                | \(Desktop.programs)/defaultsctl apply
+            """)
+        #expect(apply.status == 1 && apply.error.contains("(DomainKeys)"), "\(apply)")
+        #expect(apply.error.contains("were undone"), "\(apply)")
+        #expect(try desktop.tool("keys", Self.app).requireOutput() == "a\nb\nc\n")
+    }
+
+    @Test func `A wrong bound is told in the log, and can be corrected`() throws {
+        let domain = "org.defaultsd.Quotas"
+        for words in [["DomainKeys", "1"], ["DomainKeys", "-int", "0"]] {
+            #expect(desktop.tool(["write", domain, "*", "-dict"] + words).status == 0)
+        }
+        expectRefusal(write(Self.app, "a", bytes: 1), by: "DomainKeys")
+        #expect(desktop.tool("write", domain, "x", "-dict", "DomainKeys", "-int", "1").status == 0)
+        #expect(desktop.tool("write", domain, "*", "-dict", "Keys", "1").status == 0)
+        #expect(write(Self.app, "a", bytes: 1).status == 0)
+        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
+        #expect(log.contains("The bounds of * in org.defaultsd.Quotas are not all valid"), "\(log)")
+    }
+
     @Test func `All programs together have no more domains than they may`() throws {
         try bound(#"{"*": {"AllDomains": 3}}"#)
         for number in 1...3 { #expect(write("org.example.D\(number)", "k", bytes: 1).status == 0) }
@@ -203,6 +231,23 @@ struct ApplicationQuotaTests {
         #expect(set("\(Self.app).Helper", "b").hasPrefix("(uint64"))
         let stats = try desktop.tool("stats").requireOutput()
         #expect(stats.contains("100 %  Domains "), "\(stats)")
+    }
+
+    @Test func `An app cannot make the service forget the tokens of others`() throws {
+        try desktop.write(
+            #"{"*": {"Domains": 2}}"#, to: "org.defaultsd.Quotas.json", in: .managed)
+        try wait { desktop.tool("read", "org.defaultsd.Quotas@managed", "*").status == 0 }
+        for number in 1...3 {
+            let domain = "\(Self.app).D\(number)"
+            let answer = ask(
+                "ApplyValues", domain, "{'Key': <1>}", "@as []", "@a{st} {}", "{'token': <'t'>}")
+            guard number == 3 else {
+                #expect(answer.hasPrefix("(uint64"), "\(answer)")
+                #expect(ask("Remove", domain, "Key").hasPrefix("(uint64"))
+                continue
+            }
+            #expect(answer.contains("LimitsExceeded") && answer.contains("(Domains)"), "\(answer)")
+        }
     }
 
     @Test func `An app cannot raise its own bounds`() throws {

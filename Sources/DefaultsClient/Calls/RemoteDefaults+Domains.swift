@@ -24,7 +24,9 @@ extension RemoteDefaults {
             domain: domain, set: transaction.values.map { ($0.key, $0.archive.bytes) },
             removed: transaction.removals,
             expected: transaction.expected.map { ($0.key, $0.value) },
-            options: .init(isDurable: transaction.isDurable, token: transaction.token))
+            options: .init(
+                isDurable: transaction.isDurable, token: transaction.token,
+                isUndo: transaction.isUndo))
         return try await call(Contract.Apply.self, arguments, timeout: Self.patience)
     }
 
@@ -200,6 +202,10 @@ public struct DefaultsTransaction: Sendable {
     public var expected: [String: UInt64] = [:]
     /// Whether the call waits until the change is on disk.
     public var isDurable = false
+    /// Whether the change takes back an earlier one, so that no quota refuses it.
+    ///
+    /// Programs in a sandbox are refused all the same.
+    public var isUndo = false
     /// A name for the transaction.
     ///
     /// A second transaction with the same name has no effect and returns the same result.

@@ -14,7 +14,7 @@ import DefaultsTerms
 /// question.
 package struct AccessScope: Sendable, Equatable {
     /// The domains that decide what programs in a sandbox may do.
-    private static let policies = [GrantTerms.domain, QuotaTerms.domain]
+    package static let policies = [GrantTerms.domain, QuotaTerms.domain]
 
     /// What may be read besides what may be changed.
     private var readable: [DomainPattern] = []

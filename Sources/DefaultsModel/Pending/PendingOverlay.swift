@@ -81,7 +81,7 @@ package struct PendingOverlay: Sendable {
     }
 
     /// All pending tokens of a domain, in the order in which they were remembered.
-    func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
+    package func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
         [flushing, current].flatMap { $0?.domains[domain]?.tokens.inOrder ?? [] }
     }
 

@@ -77,7 +77,7 @@ extension Quotas {
             to: usage.after(growth).domains)
     }
 
-    /// Whether a domain may not grow because the disk has too little space left.
+    /// Whether a domain that is not small may not grow because the disk has too little space left.
     ///
     /// What is pending is written twice: to the log, and to the database. A bound of 0 leaves no space
     /// free.
@@ -88,9 +88,7 @@ extension Quotas {
     package func isRefused(
         _ growth: Growth, of domain: Domain, on disk: DiskSpace, pending: Int
     ) -> QuotaUse? {
-        guard growth.after.bytes > max(growth.before.bytes, QuotaTerms.smallDomain) else {
-            return nil
-        }
+        guard growth.after.bytes > growth.before.bytes else { return nil }
         // A small disk could not have more than that free for long.
         let limit = min(limit(.freeDisk, of: QuotaTerms.everybody), disk.size / 8)
         let added = growth.after.bytes - growth.before.bytes

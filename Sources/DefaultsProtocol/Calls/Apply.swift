@@ -147,15 +147,19 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
     package var isDurable: Bool
     /// The name of the transaction: a repetition with this name gets the reply of the first call.
     package var token: Names.Token?
+    /// Whether the change takes back an earlier one, so that no quota refuses it.
+    package var isUndo: Bool
 
     /// Makes options.
-    package init(isDurable: Bool = false, token: Names.Token? = nil) {
+    package init(isDurable: Bool = false, token: Names.Token? = nil, isUndo: Bool = false) {
         self.isDurable = isDurable
         self.token = token
+        self.isUndo = isUndo
     }
 
     private static var durableName: String { "durable" }
     private static var tokenName: String { "token" }
+    private static var undoName: String { "undo" }
 
     fileprivate init(from reader: inout MessageReader, by names: Names) throws {
         self.init()
@@ -173,6 +177,8 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         switch (name, value.nextType) {
         case (Self.durableName, .boolean): isDurable = try value.readBool()
         case (Self.tokenName, .string): token = try names.token(value.readString())
+        case (Self.undoName, .boolean): isUndo = try value.readBool()
+        case (Self.undoName, _): throw DefaultsError(option: name, isNot: "a boolean (b)")
         case (Self.durableName, _): throw DefaultsError(option: name, isNot: "a boolean (b)")
         case (Self.tokenName, _): throw DefaultsError(option: name, isNot: "a string (s)")
         default: throw DefaultsError(unknownOption: name)
@@ -183,9 +189,10 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
 extension TransactionOptions<PlainNames> {
     fileprivate func write(to writer: inout MessageWriter) throws {
         try writer.writeDictionary(key: "s", value: "v") {
-            if isDurable {
+            for (name, isOn) in [(Self.durableName, isDurable), (Self.undoName, isUndo)] where isOn
+            {
                 try $0.writeEntry {
-                    try $0.writeString(Self.durableName)
+                    try $0.writeString(name)
                     try $0.writeVariant(of: "b") { try $0.writeBool(true) }
                 }
             }

@@ -12,14 +12,21 @@ import KeyedArchive
 extension DefaultsObject {
     /// The most keys of one layer that are read.
     private static let mostKeys = 1000
+    /// The largest archive that is read, in bytes (64 KiB).
+    ///
+    /// Reading a larger one would hold up other callers.
+    private static let largest = 64 << 10
 
     /// The value of a key in the strongest layer that has it.
     ///
-    /// - Returns: Nil if there is none, or if it cannot be read.
+    /// - Returns: Nil if there is none, or if it is too large or cannot be read.
     func policy(_ key: Key, in name: String) -> Value? {
         for domain in layers(ofPolicies: name) {
             do {
-                guard let stored = try database.value(domain, key) else { continue }
+                guard let size = try database.size(domain, key) else { continue }
+                guard size <= Self.largest, let stored = try database.value(domain, key) else {
+                    return nil
+                }
                 return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
             } catch {
                 return nil

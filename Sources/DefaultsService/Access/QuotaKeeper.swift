@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
+import Logging
 
 /// What programs have stored and set lately, beside what they may.
 ///
@@ -113,16 +114,19 @@ extension DefaultsObject {
     ///
     /// - Throws: `LimitsExceeded`, and `StorageError` if the database cannot be read.
     func checkQuotas(
-        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall
+        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall, isUndo: Bool = false
     ) throws {
-        let bounds = bounds
-        try checkRate(of: proposal, by: WriteRates.Program(call), bounds)
         let application = application(of: call)
+        if isUndo, case .full = CallerAccess(of: call.credentials, isBusPrivate: true) { return }
+        // Who has set a wrong bound must be able to correct it.
+        let isPolicy = AccessScope.policies.contains(proposal.domain.name)
+        let bounds = isPolicy ? Quotas() : bounds
+        try checkRate(of: proposal, by: WriteRates.Program(call), bounds)
         do {
             try checkTokens(of: proposal, growth, by: application, bounds)
             guard growth.isMore else { return }
             try checkUsage(growth, of: proposal.domain, by: application, bounds)
-            try checkDisk(growth, of: proposal.domain, bounds)
+            try checkDisk(growth, of: proposal.domain, by: application, bounds)
         } catch let quota as QuotaUse {
             refusals.note(quota, logger)
             throw DefaultsError(quota, in: layers.places)
@@ -141,11 +145,16 @@ extension DefaultsObject {
         of proposal: ChangeProposal, by program: WriteRates.Program, _ bounds: Quotas
     ) throws {
         let (size, limit) = (proposal.size, bounds.limit(.bytesPerMinute, of: program.name))
-        guard size > 0,
-            let wait = quotas.rates.wait(program, for: size, limit: max(1, limit), at: .now)
-        else { return }
+        guard size > 0 else { return }
         let quota = QuotaUse(
             bound: .bytesPerMinute, name: program.name, limit: limit, used: size)
+        if limit == 0 {
+            refusals.note(quota, logger)
+            throw DefaultsError(quota, in: layers.places)
+        }
+        guard let wait = quotas.rates.wait(program, for: size, limit: limit, at: .now) else {
+            return
+        }
         refusals.note(quota, logger)
         throw DefaultsError(quota, waiting: wait)
     }
@@ -169,13 +178,13 @@ extension DefaultsObject {
         if let quota = bounds.exceeded(by: growth, with: usage) { throw quota }
     }
 
-    /// A token makes a domain known, even if it has no keys.
+    /// A token makes a domain known, even if it has no keys or none any more.
     ///
     /// Otherwise an application in a sandbox could make the service forget the tokens of all others.
     private func checkTokens(
         of proposal: ChangeProposal, _ growth: Growth, by application: String?, _ bounds: Quotas
     ) throws {
-        guard proposal.token != nil, growth.after.keys <= 0, let application,
+        guard proposal.token != nil, growth.before.keys <= 0, let application,
             let pattern = Self.ownDomains(of: application), pattern.covers(proposal.domain.name)
         else { return }
         let limit = bounds.limit(.domains, of: application)
@@ -185,8 +194,12 @@ extension DefaultsObject {
         throw QuotaUse(bound: .domains, name: application, limit: limit, used: used + 1)
     }
 
-    private func checkDisk(_ growth: Growth, of domain: Domain, _ bounds: Quotas) throws {
-        guard growth.after.bytes > QuotaTerms.smallDomain,
+    /// All domains of an application in a sandbox count as one.
+    private func checkDisk(
+        _ growth: Growth, of domain: Domain, by application: String?, _ bounds: Quotas
+    ) throws {
+        let others = application.flatMap { quotas.usageOfApplications[$0]?.bytes } ?? 0
+        guard max(growth.after.bytes, others) > QuotaTerms.smallDomain,
             let disk = quotas.disk(at: .now, { database.diskSpace }),
             let quota = bounds.isRefused(
                 growth, of: domain, on: disk, pending: database.unwrittenBytes)
@@ -210,9 +223,21 @@ extension DefaultsObject {
     private var bounds: Quotas {
         quotas.bounds {
             var bounds = Quotas()
-            for key in policyKeys(in: QuotaTerms.domain) {
+            var ignored: [String] = []
+            let everybody = (try? Key(QuotaTerms.everybody)).map { [$0] } ?? []
+            for key in policyKeys(in: QuotaTerms.domain).union(everybody) {
                 guard let value = policy(key, in: QuotaTerms.domain) else { continue }
-                bounds.set(QuotaTerms.Bound.values(in: value), for: key.name)
+                let (found, others) = QuotaTerms.Bound.values(in: value)
+                bounds.set(found, for: key.name)
+                if others { ignored.append(key.name) }
+            }
+            if !ignored.isEmpty {
+                logger.warning(
+                    """
+                    The bounds of \(ignored.sorted().prefix(8).joined(separator: ", ")) in \
+                    \(QuotaTerms.domain) are not all valid, and the others are ignored. A bound has a \
+                    known name, and is a number of at least 0.
+                    """)
             }
             return bounds
         }
@@ -248,16 +273,20 @@ extension DefaultsObject {
 extension QuotaTerms.Bound {
     /// The bounds in a dictionary.
     ///
-    /// What is not the name of a bound, or not a number of at least 0, is left out.
-    fileprivate static func values(in value: Value) -> [QuotaTerms.Bound: Int] {
+    /// - Returns: Also whether there is anything else: what is not the name of a bound, or not a
+    ///   number of at least 0.
+    fileprivate static func values(
+        in value: Value
+    ) -> (bounds: [QuotaTerms.Bound: Int], hasOthers: Bool) {
+        guard case .dictionary(_, _, let entries) = value.withoutVariant else { return ([:], true) }
         var found: [QuotaTerms.Bound: Int] = [:]
-        for bound in allCases {
-            guard let number = value.entry(bound.rawValue)?.wholeNumber, number >= 0 else {
-                continue
-            }
+        for entry in entries {
+            guard case .string(let name) = entry.key, let bound = Self(rawValue: name),
+                let number = entry.value.withoutVariant.wholeNumber, number >= 0
+            else { continue }
             found[bound] = number
         }
-        return found
+        return (found, found.count < entries.count)
     }
 }
 

@@ -31,8 +31,11 @@ extension DefaultsObject {
             if restoration.isDry { return report }
             _ = try await durability().get()
             // The backup may be older than the ID of a machine.
+            defer {
+                quotas.readAgain()
+                grants = Grants()
+            }
             try database.adoptHostLayers { publish($0) }
-            quotas.readAgain()
             _ = try await durability().get()
         } catch {
             if let error = error as? StorageError, error.isDamage {

@@ -15,10 +15,11 @@ extension DefaultsObject {
     /// - Throws: The errors of ``commit(_:)``, `LimitsExceeded`, or the reason that the reply cannot
     ///   be sent.
     func make(
-        _ proposal: ChangeProposal, for call: MethodCall, isDurable: Bool = false
+        _ proposal: ChangeProposal, for call: MethodCall, isDurable: Bool = false,
+        isUndo: Bool = false
     ) throws {
         let growth = try database.growth(by: proposal)
-        try checkQuotas(for: proposal, growth, by: call)
+        try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
         // First the journal, then the overlay for readers, then the page of counters.
         let change = try commit(proposal, growth)
         noteRate(of: proposal, by: call)

@@ -222,7 +222,10 @@ extension Daemon {
     ///
     /// - Parameter directories: Where the database keeps its files.
     private func confine(to directories: [String]) {
-        if ServiceConfinement.isOff { return }
+        if ServiceConfinement.isOff {
+            return logger.warning(
+                "The daemon is not confined, because DEFAULTSD_UNCONFINED is in its environment.")
+        }
         Database.useFileCalls()
         let layers = LayerPlace.allCases.map { places[$0] }
         let confinement = ServiceConfinement(

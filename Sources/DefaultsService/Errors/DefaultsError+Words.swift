@@ -105,7 +105,8 @@ extension DefaultsError {
             self.init(
                 .accessDenied,
                 "A program in a sandbox without a known application may not change the domain "
-                    + "\(place).", .nothingChanged)
+                    + "\(place). To allow it to all of these, run 'defaultsctl grant \"*\" write "
+                    + "\(domain.name)'.", .nothingChanged)
             return
         }
         self.init(
@@ -128,7 +129,7 @@ extension DefaultsError {
             case .bytesPerMinute: "A program may set at most \(limit) bytes a minute"
             case .freeDisk:
                 "The disk has too little space left for the domain \(quota.name): while less than "
-                    + "\(limit) bytes are free, only domains up to "
+                    + "\(limit) bytes are free after what is pending, only domains up to "
                     + "\(QuotaTerms.smallDomain >> 20) MiB may grow"
             }
         let advice =

@@ -231,7 +231,7 @@ extension DefaultsObject {
             if let token = transaction.token { try remember(token, of: domain, for: call) }
             return try answer(call, at: database.generation, isDurable: request.isDurable)
         }
-        try make(proposal, for: call, isDurable: request.isDurable)
+        try make(proposal, for: call, isDurable: request.isDurable, isUndo: request.isUndo)
     }
 }
 
@@ -242,6 +242,8 @@ struct PreparedTransaction: Sendable {
     let keys: [Key]
     /// Whether the reply waits for the disk.
     let isDurable: Bool
+    /// Whether it takes back an earlier change.
+    let isUndo: Bool
     /// The archives by their keys, or why one is invalid.
     ///
     /// An error in the layer is reported first.
@@ -258,6 +260,7 @@ struct PreparedTransaction: Sendable {
             domain: arguments.domain, set: keys, removed: arguments.removed,
             expected: arguments.expected, token: arguments.options.token)
         isDurable = arguments.options.isDurable
+        isUndo = arguments.options.isUndo
         assignments = Result {
             try arguments.set.map { key, content in
                 (key: key, archive: try Self.naming(key) { try archive(content) })

@@ -55,7 +55,10 @@ struct DatabaseContents {
     /// The domains that a pattern covers and that have keys or tokens, at most so many.
     func domainsInUse(_ pattern: DomainPattern, atMost limit: Int) throws(StorageError) -> Int {
         var domains = try store.domainsInUse(pattern, atMost: limit)
-        for domain in overlay.domains where pattern.covers(domain.name) { domains.insert(domain) }
+        for domain in overlay.domains where pattern.covers(domain.name) {
+            let hasKeys = overlay.totals(of: domain).map { $0.keys > 0 } ?? false
+            if hasKeys || !overlay.tokens(of: domain).isEmpty { domains.insert(domain) }
+        }
         return min(domains.count, limit)
     }
 
@@ -122,7 +125,7 @@ struct DatabaseContents {
     }
 
     /// The size of a key's archive; nil if it has no value.
-    private func size(_ domain: Domain, _ key: Key) throws(StorageError) -> Int? {
+    func size(_ domain: Domain, _ key: Key) throws(StorageError) -> Int? {
         if let pending = overlay.entry(domain, key) { return pending.archive?.count }
         return try store.size(domain, key)
     }

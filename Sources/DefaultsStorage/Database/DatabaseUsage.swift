@@ -36,6 +36,13 @@ extension Database {
         try contents.domainsInUse(pattern, atMost: limit)
     }
 
+    /// The size of a key's archive, in bytes; nil if it has no value.
+    ///
+    /// - Throws: `.cannotRead` if the disk fails.
+    package func size(_ domain: Domain, _ key: Key) throws(StorageError) -> Int? {
+        try contents.size(domain, key)
+    }
+
     /// The size of all changes that are not on disk, also of those that are being written, in bytes.
     package var unwrittenBytes: Int { contents.overlay.bytes }
 

@@ -252,7 +252,13 @@ struct MadeEdits {
             if let archive { transaction.set(key, to: archive) } else { transaction.remove(key) }
             transaction.expected[key] = removals.contains(key) ? 0 : generation
         }
-        try await defaults.apply(transaction, in: domain)
+        do {
+            try await defaults.apply(transaction, in: domain)
+        } catch let error as ClientError where error.code == .limitsExceeded {
+            // The domain may have been above a bound before. An older service does not know the option.
+            transaction.isUndo = true
+            try await defaults.apply(transaction, in: domain)
+        }
     }
 }
 
