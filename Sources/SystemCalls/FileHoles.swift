@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The holes of a file: parts that were never written, and are read as zeros.
 ///
-/// A program can give a file any size at no cost. So whoever searches a file that others may have changed
-/// leaves its holes out. If the file system does not know the holes, there are none.
+/// A program can give a file any size at no cost. So a search of a file that other programs may have changed
+/// skips the holes. A file system that does not report holes seems to have none.
 extension File {
     /// The first offset, from a given one on, at which there is data; nil if the rest is a hole.
     package func nextData(from offset: Int) -> Int? {

@@ -96,8 +96,8 @@ import Testing
         func isRefused(_ before: Int, _ after: Int, free: Int, of size: Int, pending: Int = 0)
             -> Bool
         {
-            quotas.isRefused(
-                growth(totals(1, before), totals(1, after)), of: domain,
+            quotas.exceeded(
+                by: growth(totals(1, before), totals(1, after)), of: domain,
                 on: DiskSpace(free: free * mebibyte, size: size * mebibyte),
                 pending: pending * mebibyte) != nil
         }

@@ -89,7 +89,7 @@ import Testing
         #expect(try desktop.tool("keys", Self.app).requireOutput() == "a\nb\nc\n")
     }
 
-    @Test func `A wrong bound is told in the log, and can be corrected`() throws {
+    @Test func `The log reports an invalid bound, and the bound can be corrected`() throws {
         let domain = "org.defaultsd.Quotas"
         for words in [["DomainKeys", "1"], ["DomainKeys", "-int", "0"]] {
             #expect(desktop.tool(["write", domain, "*", "-dict"] + words).status == 0)

@@ -80,8 +80,13 @@ package struct PendingOverlay: Sendable {
         current.domains[domain]?.tokens[token] ?? flushing?.domains[domain]?.tokens[token]
     }
 
+    /// Whether tokens of a domain are pending.
+    package func hasTokens(of domain: Domain) -> Bool {
+        [flushing, current].contains { $0?.domains[domain]?.tokens.isEmpty == false }
+    }
+
     /// All pending tokens of a domain, in the order in which they were remembered.
-    package func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
+    func tokens(of domain: Domain) -> [(token: Token, generation: Generation)] {
         [flushing, current].flatMap { $0?.domains[domain]?.tokens.inOrder ?? [] }
     }
 

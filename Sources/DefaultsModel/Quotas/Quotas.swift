@@ -77,7 +77,8 @@ extension Quotas {
             to: usage.after(growth).domains)
     }
 
-    /// Whether a domain that is not small may not grow because the disk has too little space left.
+    /// The bound of the disk's free space that a domain which is not small would exceed; nil if there is
+    /// space.
     ///
     /// What is pending is written twice: to the log, and to the database. A bound of 0 leaves no space
     /// free.
@@ -85,8 +86,8 @@ extension Quotas {
     /// - Parameters:
     ///   - disk: The disk of the database.
     ///   - pending: The size of the changes that are not on disk, in bytes.
-    package func isRefused(
-        _ growth: Growth, of domain: Domain, on disk: DiskSpace, pending: Int
+    package func exceeded(
+        by growth: Growth, of domain: Domain, on disk: DiskSpace, pending: Int
     ) -> QuotaUse? {
         guard growth.after.bytes > growth.before.bytes else { return nil }
         // A small disk could not have more than that free for long.

@@ -27,7 +27,9 @@ package struct WriteRates: Sendable {
         }
     }
 
-    /// How many programs are remembered, at least those that have set most.
+    /// How many programs are remembered at most.
+    ///
+    /// Those that have set least are forgotten first.
     private static let most = 1024
 
     private var accounts: [Program: Account] = [:]
@@ -35,9 +37,9 @@ package struct WriteRates: Sendable {
     /// Nothing has been set.
     package init() {}
 
-    /// How long a program must wait before it may set so many bytes; nil if it need not wait.
+    /// How long a program must wait before it may set this many bytes; nil if it may set them now.
     ///
-    /// Who has set nothing for long enough may set anything.
+    /// A program whose account is empty may set any number of bytes.
     ///
     /// - Parameter limit: The bytes a minute, at least 1.
     package func wait(

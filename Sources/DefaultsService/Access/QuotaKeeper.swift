@@ -201,8 +201,8 @@ extension DefaultsObject {
         let others = application.flatMap { quotas.usageOfApplications[$0]?.bytes } ?? 0
         guard max(growth.after.bytes, others) > QuotaTerms.smallDomain,
             let disk = quotas.disk(at: .now, { database.diskSpace }),
-            let quota = bounds.isRefused(
-                growth, of: domain, on: disk, pending: database.unwrittenBytes)
+            let quota = bounds.exceeded(
+                by: growth, of: domain, on: disk, pending: database.unwrittenBytes)
         else { return }
         throw quota
     }

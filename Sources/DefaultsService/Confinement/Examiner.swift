@@ -5,7 +5,7 @@ import SystemCalls
 
 // Invariants
 //
-// 1. It answers nobody but processes of this user.
+// 1. It answers only processes of this user.
 // 2. It says only what any program of the user outside of a sandbox can see for itself. It opens no file
 //    for others.
 
@@ -28,7 +28,7 @@ package enum Examiner {
         return .success
     }
 
-    /// Whether there is to be one outside of this process's namespaces.
+    /// Whether the environment names one outside of this process's namespaces.
     static var isOutside: Bool { path != nil }
 
     private static var path: String? {
@@ -36,9 +36,9 @@ package enum Examiner {
         return value.isEmpty ? nil : value
     }
 
-    /// Connects to such a process if there is to be one; nil if there is not.
+    /// Connects to such a process; nil if the environment names none.
     ///
-    /// - Throws: If there is to be one, and nobody listens.
+    /// - Throws: If the environment names its socket, and no process listens there.
     static func connectToOutside() throws(SystemError) -> FileDescriptor? {
         guard let path else { return nil }
         guard let address = UnixSocketAddress(path: path) else {

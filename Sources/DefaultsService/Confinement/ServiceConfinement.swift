@@ -19,8 +19,8 @@ package struct ServiceConfinement {
         self.places = places
     }
 
-    /// Whether whoever has started the daemon does not want it: a sanitizer or a debugger needs more than
-    /// the daemon itself.
+    /// Whether the environment turns confinement off: a sanitizer or a debugger needs more rights than the
+    /// daemon.
     static var isOff: Bool { getenv("DEFAULTSD_UNCONFINED") != nil }
 
     /// Files that the daemon and its libraries read, besides those in its places: what the kernel says

@@ -115,7 +115,7 @@ package actor Daemon {
 
     /// Without a helper of its own, this process does what it can itself.
     ///
-    /// - Throws: ``LifeCycleError`` if there is to be one outside, and nobody listens.
+    /// - Throws: ``LifeCycleError`` if the environment names one outside, and it cannot be reached.
     private static func startHelper(logger: Logger) throws(LifeCycleError) -> HelperProcess? {
         if ServiceConfinement.isOff { return nil }
         do {

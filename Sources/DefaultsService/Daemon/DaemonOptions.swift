@@ -128,8 +128,8 @@ package struct LifeCycleError: Error, CustomStringConvertible {
     static func noExaminer(_ cause: SystemError) -> LifeCycleError {
         LifeCycleError(
             description:
-                "Nobody says who the callers are: \(cause). The unit defaultsd-helper.socket is to "
-                + "listen at the socket that DEFAULTSD_HELPER names.")
+                "Callers cannot be identified: \(cause). The unit defaultsd-helper.socket must listen at "
+                + "the socket that DEFAULTSD_HELPER names.")
     }
 
     static let helperEnded = LifeCycleError(

@@ -52,12 +52,14 @@ struct DatabaseContents {
         return totals
     }
 
-    /// The domains that a pattern covers and that have keys or tokens, at most so many.
+    /// How many domains that a pattern covers have keys or tokens.
+    ///
+    /// Counting stops at the limit.
     func domainsInUse(_ pattern: DomainPattern, atMost limit: Int) throws(StorageError) -> Int {
         var domains = try store.domainsInUse(pattern, atMost: limit)
         for domain in overlay.domains where pattern.covers(domain.name) {
             let hasKeys = overlay.totals(of: domain).map { $0.keys > 0 } ?? false
-            if hasKeys || !overlay.tokens(of: domain).isEmpty { domains.insert(domain) }
+            if hasKeys || overlay.hasTokens(of: domain) { domains.insert(domain) }
         }
         return min(domains.count, limit)
     }

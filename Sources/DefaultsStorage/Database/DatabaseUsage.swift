@@ -71,7 +71,9 @@ extension StoreReader {
         }
     }
 
-    /// The domains that a pattern covers and that have keys or tokens, at most so many.
+    /// The domains that a pattern covers and that have keys or tokens.
+    ///
+    /// The search stops at the limit.
     func domainsInUse(
         _ pattern: DomainPattern, atMost limit: Int
     ) throws(StorageError) -> Set<Domain> {

@@ -138,8 +138,10 @@ package actor DurableWriter {
         }
     }
 
-    /// Checks that nobody has cut the log: SQLite would not notice, and write behind a hole that ends the
-    /// log for the next process.
+    /// Checks that no other program has truncated the log.
+    ///
+    /// SQLite does not notice this. It would write after a hole, and the next process would take the hole
+    /// for the end of the log.
     ///
     /// - Throws: `.damagedDatabase`.
     private func checkLog() throws(StorageError) {
