@@ -43,20 +43,13 @@ import Testing
         let desktop = try Desktop()
         let output = desktop.python(
             """
-            import os, socket, subprocess, sys, time
-            ours, theirs = socket.socketpair()
-            daemon = subprocess.Popen([sys.argv[1], "--peer", str(theirs.fileno())],
-                                      pass_fds=[theirs.fileno()])
-            theirs.close()
-            for _ in range(6000):
-                status = open(f"/proc/{daemon.pid}/status").read()
-                if "\\nSeccomp:\\t2\\n" in status: break
-                assert daemon.poll() is None
-                time.sleep(0.01)
-            else: print(status)
-            ours.close()
+            \(PeerTests.python)
+            # The daemon is confined before it answers its first call.
+            call("ListDomains", "()")
+            status = open(f"/proc/{daemon.pid}/status").read()
+            print("done" if "\\nSeccomp:\\t2\\n" in status else status)
+            peer.close_sync(None)
             daemon.wait()
-            print("done")
             """, Desktop.programs + "/defaultsd")
         #expect(output.output == "done\n", "\(output)")
     }

@@ -13,7 +13,7 @@ import Testing
 
     /// Python that has `peer`, a GLib connection to a daemon at the other end of a socket pair, and
     /// `call`.
-    private static let python = """
+    static let python = """
         import os, socket, subprocess, sys
         from gi.repository import Gio, GLib
         name, path = "org.defaultsd.Defaults1", "/org/defaultsd/Defaults1"

@@ -24,7 +24,7 @@ struct QuotaKeeper {
     private var applications: [String: Usage] = [:]
     /// What all programs have stored.
     private var all: Usage?
-    private(set) var rates = WriteRates()
+    var rates = WriteRates()
     private var disk: (space: DiskSpace?, time: ContinuousClock.Instant)?
 
     /// What the applications in sandboxes have stored that have changed something.
@@ -78,13 +78,6 @@ struct QuotaKeeper {
         }
     }
 
-    /// Notes what a program has set.
-    mutating func note(
-        _ bytes: Int, by program: WriteRates.Program, limit: Int, at now: ContinuousClock.Instant
-    ) {
-        rates.note(bytes, by: program, limit: limit, at: now)
-    }
-
     /// Notes that a flush has used space on the disk.
     mutating func noteFlush() {
         disk = nil
@@ -116,9 +109,9 @@ extension DefaultsObject {
     func checkQuotas(
         for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall, isUndo: Bool = false
     ) throws {
-        let application = application(of: call)
         if isUndo, case .full = CallerAccess(of: call.credentials, isBusPrivate: true) { return }
-        // Who has set a wrong bound must be able to correct it.
+        let application = application(of: call)
+        // A user must be able to correct a wrong bound.
         let isPolicy = AccessScope.policies.contains(proposal.domain.name)
         let bounds = isPolicy ? Quotas() : bounds
         try checkRate(of: proposal, by: WriteRates.Program(call), bounds)
@@ -135,10 +128,11 @@ extension DefaultsObject {
 
     /// Notes what a call has set.
     func noteRate(of proposal: ChangeProposal, by call: MethodCall) {
+        let size = proposal.size
+        guard size > 0 else { return }
         let program = WriteRates.Program(call)
-        quotas.note(
-            proposal.size, by: program,
-            limit: bounds.limit(.bytesPerMinute, of: program.name), at: .now)
+        let limit = bounds.limit(.bytesPerMinute, of: program.name)
+        quotas.rates.note(size, by: program, limit: limit, at: .now)
     }
 
     private func checkRate(
@@ -235,8 +229,8 @@ extension DefaultsObject {
                 logger.warning(
                     """
                     The bounds of \(ignored.sorted().prefix(8).joined(separator: ", ")) in \
-                    \(QuotaTerms.domain) are not all valid, and the others are ignored. A bound has a \
-                    known name, and is a number of at least 0.
+                    \(QuotaTerms.domain) are not all valid. Invalid ones are ignored. A bound needs a \
+                    known name and a number of at least 0.
                     """)
             }
             return bounds

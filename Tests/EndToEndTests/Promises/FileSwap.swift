@@ -109,12 +109,12 @@ enum FileSwap: String, CaseIterable, CustomTestStringConvertible {
         let listener = try desktop.start(
             "/usr/bin/python3", "-c",
             """
-            import socket, sys, time
+            import signal, socket, sys
             listener = socket.socket(socket.AF_UNIX)
             listener.bind(sys.argv[1])
             listener.listen(100)
             print("listening", flush=True)
-            while True: time.sleep(1000)
+            signal.pause()
             """, path)
         try #require(listener.lines?.next() == "listening")
         return listener
