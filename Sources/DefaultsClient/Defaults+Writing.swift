@@ -12,7 +12,7 @@ extension Defaults {
     ///   - value: The value.
     ///   - key: The key.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
-    /// - Throws: ``ClientError`` if the layer cannot be written, the key is locked, too many changes
+    /// - Throws: ``DefaultsError`` if the layer cannot be written, the key is locked, too many changes
     ///   wait already, or the process was forked; `EncodingError`, and what the type's `encode(to:)`
     ///   throws, if the value cannot be archived. Nothing has changed then.
     public func set<Value>(
@@ -30,7 +30,7 @@ extension Defaults {
     /// - Parameters:
     ///   - key: The key.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
-    public func reset(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) {
+    public func reset(_ key: AnyDefaultsKey, in layer: DefaultsLayer = .domain) {
         store.reporting([key.id], in: layer) { try store.change(key.id, to: nil, in: layer) }
     }
 
@@ -43,12 +43,12 @@ extension Defaults {
     ///     $0[.playSound] = false
     /// }
     /// ```
-    public func register(_ build: (inout DefaultsChanges) throws -> Void) rethrows {
-        var changes = DefaultsChanges(self)
-        try build(&changes)
-        changes.report(to: store)
+    public func register(_ build: (inout DefaultsEdits) throws -> Void) rethrows {
+        var edits = DefaultsEdits(self)
+        try build(&edits)
+        edits.report(to: store)
         guard !Fork.isChild else { return Fork.warn() }
-        store.register(changes.entries)
+        store.register(edits.entries)
     }
 
     /// Changes several keys as one change: every process sees all of it or nothing.
@@ -68,42 +68,42 @@ extension Defaults {
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
     public func apply(
-        in layer: DefaultsLayer = .domain, _ build: (inout DefaultsChanges) throws -> Void
+        in layer: DefaultsLayer = .domain, _ build: (inout DefaultsEdits) throws -> Void
     ) rethrows {
-        var changes = DefaultsChanges(self)
-        try build(&changes)
-        changes.report(to: store)
-        guard changes.failures.isEmpty else { return }
-        store.reporting(changes.entries.keys.sorted(), in: layer) {
-            try store.apply(changes.entries, in: layer)
+        var edits = DefaultsEdits(self)
+        try build(&edits)
+        edits.report(to: store)
+        guard edits.failures.isEmpty else { return }
+        store.reporting(edits.entries.keys.sorted(), in: layer) {
+            try store.apply(edits.entries, in: layer)
         }
     }
 
     /// Changes several keys as one change, and waits until the service has acknowledged it.
     ///
     /// ```swift
-    /// try await defaults.commit { $0[.volume] = 0.5 }
+    /// try await defaults.transaction { $0[.volume] = 0.5 }
     /// ```
     ///
     /// - Parameters:
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
     /// - Returns: The generation of the change, or the last known generation if nothing was changed.
-    /// - Throws: If nothing has changed: ``ClientError`` with the refusal, or with `undecodable` if
+    /// - Throws: If nothing has changed: ``DefaultsError`` with the refusal, or with `undecodable` if
     ///   `build` has read a key that cannot be read, and sets it; `EncodingError` if a value cannot be
-    ///   archived; and what `build` throws. If the change is still sent: ``ClientError`` with
+    ///   archived; and what `build` throws. If the change is still sent: ``DefaultsError`` with
     ///   `unreachable` after 30 seconds without an answer, and `CancellationError` if the task is
     ///   cancelled.
     @discardableResult
-    public nonisolated(nonsending) func commit(
+    public nonisolated(nonsending) func transaction(
         in layer: DefaultsLayer = .domain,
-        _ build: (inout DefaultsChanges) throws -> Void
+        _ build: (inout DefaultsEdits) throws -> Void
     ) async throws -> UInt64 {
-        var changes = DefaultsChanges(self)
-        try build(&changes)
-        if let failure = changes.failures.first { throw failure.error }
-        try changes.checkRead(in: layer)
-        return try await store.commit(changes.entries, expected: [:], in: layer)
+        var edits = DefaultsEdits(self)
+        try build(&edits)
+        if let failure = edits.failures.first { throw failure.error }
+        try edits.checkRead(in: layer)
+        return try await store.transact(edits.entries, expected: [:], in: layer)
     }
 
     /// Changes a value that depends on the old one, without losing changes of other processes.
@@ -120,10 +120,10 @@ extension Defaults {
     ///     effect.
     ///   - body: Changes the value. It may be called several times, so it should have no other effect.
     /// - Returns: The value that was stored.
-    /// - Throws: ``ClientError`` with `conflict` if other processes changed the value during each of a
+    /// - Throws: ``DefaultsError`` with `conflict` if other processes changed the value during each of a
     ///   hundred attempts, with `unreachable` if the service cannot be reached, and with `undecodable`
     ///   if the present value cannot be read (``set(_:for:in:)`` replaces such a value); the errors of
-    ///   ``commit(in:_:)``; and what `body` throws.
+    ///   ``transaction(in:_:)``; and what `body` throws.
     @discardableResult
     public nonisolated(nonsending) func update<Value>(
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
@@ -137,7 +137,7 @@ extension Defaults {
     /// If a change is refused, ``failures`` reports it.
     ///
     /// - Parameter bound: How long to wait at most.
-    /// - Throws: ``ClientError`` with `unreachable` after that time; `CancellationError` if the task is
+    /// - Throws: ``DefaultsError`` with `unreachable` after that time; `CancellationError` if the task is
     ///   cancelled.
     public func flush(within bound: Duration = .seconds(30)) async throws {
         try await store.flush(within: bound)
@@ -148,7 +148,7 @@ extension Defaults {
     ///
     /// - Parameter bound: How long to wait at most for the service, and then for the disk.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `unreachable` after that time, and with `notDurable` if the disk
+    /// - Throws: ``DefaultsError`` with `unreachable` after that time, and with `notDurable` if the disk
     ///   fails; `CancellationError` if the task is cancelled.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {
@@ -158,7 +158,7 @@ extension Defaults {
 }
 
 /// Changes of several keys that are made as one change.
-public struct DefaultsChanges {
+public struct DefaultsEdits {
     private let defaults: Defaults
     private(set) var entries: [KeyName: Entry?] = [:]
     private(set) var failures: [DefaultsFailure] = []
@@ -198,7 +198,7 @@ public struct DefaultsChanges {
             guard let entry = entries[name].flatMap(\.self),
                 defaults.store.hasUnread(name, replacedBy: entry, in: layer)
             else { continue }
-            throw ClientError.unread(name, in: defaults.domain, error)
+            throw DefaultsError.unread(name, in: defaults.domain, error)
         }
     }
 
@@ -213,7 +213,7 @@ public struct DefaultsChanges {
     }
 
     /// Removes the value of a key from the layer.
-    public mutating func reset(_ key: DefaultsKeys) {
+    public mutating func reset(_ key: AnyDefaultsKey) {
         entries.updateValue(nil, forKey: key.id)
     }
 

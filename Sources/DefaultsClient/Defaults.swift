@@ -5,7 +5,7 @@ import Synchronization
 /// The defaults of one application, read and written with typed keys.
 ///
 /// ```swift
-/// extension DefaultsKeys {
+/// extension AnyDefaultsKey {
 ///     static let playSound = DefaultsKey("PlaySound", default: true)
 /// }
 ///
@@ -35,7 +35,7 @@ public struct Defaults: Sendable {
     ///   - arguments: The command line, in which `-PlaySound NO` sets a key for this run of the
     ///     program. The first `Defaults` of a domain determine it.
     public init(
-        domain: String, on bus: BusAddress = .session, arguments: [String] = CommandLine.arguments
+        domain: String, on bus: DefaultsBus = .session, arguments: [String] = CommandLine.arguments
     ) {
         // A forked process gets only the defaults of keys.
         let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
@@ -69,18 +69,18 @@ public struct Defaults: Sendable {
     ///   - locked: Keys that are locked without a value, and prefixes of keys with a `*` after them.
     public static func inMemory(
         domain: String = "org.example.Test", arguments: [String] = [],
-        managed: (inout DefaultsChanges) -> Void = { _ in },
-        system: (inout DefaultsChanges) -> Void = { _ in }, locked: [String] = []
+        managed: (inout DefaultsEdits) -> Void = { _ in },
+        system: (inout DefaultsEdits) -> Void = { _ in }, locked: [String] = []
     ) -> Defaults {
         let service = MemoryService()
         let store = service.store(of: domain, arguments: arguments)
         func provide(
-            _ layer: LayerName, locks: [String] = [], _ build: (inout DefaultsChanges) -> Void
+            _ layer: LayerName, locks: [String] = [], _ build: (inout DefaultsEdits) -> Void
         ) {
-            var changes = DefaultsChanges(Defaults(store: store))
-            build(&changes)
+            var edits = DefaultsEdits(Defaults(store: store))
+            build(&edits)
             service.provide(
-                changes.entries.compactMapValues { $0 }, in: domain, layer: layer, locks: locks)
+                edits.entries.compactMapValues { $0 }, in: domain, layer: layer, locks: locks)
         }
         provide(.managed, locks: locked, managed)
         provide(.system, system)
@@ -138,7 +138,7 @@ extension Defaults {
 
     /// The value of a key, as the subscript returns it, or the error that the subscript hides.
     ///
-    /// - Throws: ``ClientError`` with `unreachable` if a large value cannot be fetched, and with
+    /// - Throws: ``DefaultsError`` with `unreachable` if a large value cannot be fetched, and with
     ///   `forked` in a forked process; `DecodingError`, and what the type's `init(from:)` throws, if
     ///   the value is not of the key's type.
     public func value<Value>(of key: DefaultsKey<Value>) throws -> Value {
@@ -153,19 +153,19 @@ extension Defaults {
     }
 
     /// Whether a layer has a value for a key; by default whether the user has set it.
-    public func isSet(_ key: DefaultsKeys, in layer: DefaultsLayer = .domain) -> Bool {
+    public func isSet(_ key: AnyDefaultsKey, in layer: DefaultsLayer = .domain) -> Bool {
         !Fork.isChild && store.find(key.id, in: layer).entry != nil
     }
 
     /// The layer that the value of a key comes from; nil if it is the key's default.
-    public func layer(of key: DefaultsKeys) -> DefaultsLayer? {
+    public func layer(of key: AnyDefaultsKey) -> DefaultsLayer? {
         Fork.isChild ? nil : store.find(key.id).layer
     }
 
     /// Whether the administrator has locked a key, so that changes of it are refused.
     ///
     /// If the service cannot be asked, the result is false.
-    public func isLocked(_ key: DefaultsKeys) -> Bool {
+    public func isLocked(_ key: AnyDefaultsKey) -> Bool {
         !Fork.isChild && store.isLocked(key.id)
     }
 

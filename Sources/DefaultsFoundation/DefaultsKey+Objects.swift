@@ -10,7 +10,7 @@ extension DefaultsKey {
     /// Setting nil removes the value.
     ///
     /// ```swift
-    /// extension DefaultsKeys {
+    /// extension AnyDefaultsKey {
     ///     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
     /// }
     ///

@@ -27,13 +27,13 @@ extension DefaultsMigration {
     public static func importingUserDefaults(named name: String, to version: Int)
         -> DefaultsMigration
     {
-        DefaultsMigration(to: version) { changes in
+        DefaultsMigration(to: version) { edits in
             let values = UserDefaults.standard.persistentDomain(forName: name) ?? [:]
             for (name, value) in values where KeyRule.allows(name) {
                 let key = DefaultsKey<KeyedArchive?>(
                     name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
-                guard !changes.isSet(key) else { continue }
-                changes[key] = try archive(of: value)
+                guard !edits.isSet(key) else { continue }
+                try edits.set(try archive(of: value), for: key)
             }
         }
     }

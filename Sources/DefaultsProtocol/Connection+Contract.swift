@@ -4,12 +4,12 @@ package import DBus
 extension Connection {
     /// Makes a call.
     ///
-    /// Refusals of the contract are thrown as ``DefaultsError``.
+    /// Refusals of the contract are thrown as ``ContractError``.
     ///
     /// - Parameters:
     ///   - service: The bus name of the service.
     ///   - timeout: How long to wait for the reply; nil waits until the connection ends.
-    /// - Throws: ``DefaultsError`` if the service refuses, and the errors of the connection.
+    /// - Throws: ``ContractError`` if the service refuses, and the errors of the connection.
     package nonisolated func call<C: Call>(
         _ call: C.Type, _ arguments: C.Arguments, of service: BusName = Contract.busName,
         timeout: Duration? = .seconds(25)
@@ -21,7 +21,7 @@ extension Connection {
                 write: { try C.writeArguments(arguments, to: &$0) },
                 read: { try C.readReply(from: &$0) })
         } catch {
-            throw DefaultsError.refusal(in: error)
+            throw ContractError.refusal(in: error)
         }
     }
 
@@ -40,7 +40,7 @@ extension Connection {
             timeout: timeout, mayStart: false, replying: C.method.outputSignature,
             write: { try C.writeArguments(arguments, to: &$0) },
             read: { try C.readReply(from: &$0) },
-            completion: { completion($0.mapError(DefaultsError.refusal)) })
+            completion: { completion($0.mapError(ContractError.refusal)) })
     }
 
     /// Sends the signal of a change.
@@ -75,10 +75,10 @@ extension Connection {
     }
 }
 
-extension DefaultsError {
-    /// The error that callers get for a failed call: a ``DefaultsError`` if the contract has it,
+extension ContractError {
+    /// The error that callers get for a failed call: a ``ContractError`` if the contract has it,
     /// otherwise the error itself.
     package static func refusal(in error: any Error) -> any Error {
-        (error as? DBusError).flatMap(DefaultsError.init) ?? error
+        (error as? DBusError).flatMap(ContractError.init) ?? error
     }
 }

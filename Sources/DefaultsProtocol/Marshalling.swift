@@ -77,7 +77,7 @@ extension MessageReader {
     mutating func readStorableArchive() throws -> [UInt8] {
         try withBytes { bytes in
             guard bytes.count <= ContractLimits.maximumValueSize else {
-                throw DefaultsError(tooLargeArchive: bytes.count)
+                throw ContractError(tooLargeArchive: bytes.count)
             }
             return bytes.withUnsafeBufferPointer { Array($0) }
         }

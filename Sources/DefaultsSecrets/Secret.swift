@@ -1,7 +1,7 @@
 /// A property whose value is a secret: it is read without waiting and stored in the background.
 ///
 /// ```swift
-/// extension SecretKeys {
+/// extension AnySecretKey {
 ///     static let token = SecretKey<String?>("Token")
 /// }
 ///

@@ -1,14 +1,14 @@
 /// The base of all keys of secrets, in an extension of which an app declares them.
 ///
 /// ```swift
-/// extension SecretKeys {
+/// extension AnySecretKey {
 ///     static let token = SecretKey<String?>("Token")
 /// }
 /// ```
 ///
 /// It is a class, so that ``SecretKey`` inherits the declarations and `.token` can be written for a
 /// key. It has no state (`@unchecked Sendable`).
-public class SecretKeys: @unchecked Sendable {
+public class AnySecretKey: @unchecked Sendable {
     init() {}
 }
 
@@ -17,7 +17,7 @@ public class SecretKeys: @unchecked Sendable {
 /// Declare each key once:
 ///
 /// ```swift
-/// extension SecretKeys {
+/// extension AnySecretKey {
 ///     static let token = SecretKey<String?>("Token")
 ///     static let sign = SecretKey("Sign", default: Signature())
 /// }
@@ -27,7 +27,7 @@ public class SecretKeys: @unchecked Sendable {
 /// stored as a keyed archive. Setting nil removes the secret.
 ///
 /// A key never changes (`@unchecked Sendable`, because it inherits from a class).
-public final class SecretKey<Value: Codable & Sendable>: SecretKeys, @unchecked Sendable {
+public final class SecretKey<Value: Codable & Sendable>: AnySecretKey, @unchecked Sendable {
     /// The name of the secret in its domain.
     public let name: String
     /// The value that is read if the keyring has no such secret.

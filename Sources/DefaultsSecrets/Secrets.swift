@@ -8,7 +8,7 @@ internal import Synchronization
 /// encrypts them. If it is locked, it asks the user. So reading a secret takes a while and can fail:
 ///
 /// ```swift
-/// extension SecretKeys {
+/// extension AnySecretKey {
 ///     static let token = SecretKey<String?>("Token")
 /// }
 /// let secrets = Secrets(domain: "org.example.Game")

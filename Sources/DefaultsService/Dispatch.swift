@@ -80,7 +80,7 @@ struct CheckedNames: TransactionNames {
         let domain = try Domain(text, on: hosts)
         if let limit, !limit.scope.mayChange(domain) {
             limit.noteRefusal(domain)
-            throw DefaultsError(confined: limit.application, changing: domain, on: hosts)
+            throw ContractError(confined: limit.application, changing: domain, on: hosts)
         }
         return domain
     }
@@ -104,7 +104,7 @@ struct ApplicationNames: NameReading {
 }
 
 /// The table from the errors of other modules to those of the contract.
-extension DefaultsError {
+extension ContractError {
     init(_ error: ModelError) {
         let code: Code =
             switch error.code {
@@ -128,7 +128,7 @@ extension DefaultsError {
 /// The error of the contract for an invalid name or argument.
 extension ModelError: ErrorReply {
     /// `InvalidDomain`, `InvalidKey` or `InvalidArgs`.
-    package var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { ContractError(self).errorName }
     /// The message for people.
     package var errorMessage: String { description }
 }
@@ -136,7 +136,7 @@ extension ModelError: ErrorReply {
 /// The error of the contract for an invalid archive.
 extension ArchiveError: ErrorReply {
     /// `InvalidArchive`.
-    package var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { ContractError(self).errorName }
     /// The message for people.
     package var errorMessage: String { description }
 }
@@ -144,7 +144,7 @@ extension ArchiveError: ErrorReply {
 /// The error of the contract for a failure of the storage.
 extension StorageError: ErrorReply {
     /// `StorageFailed`, or `TooLarge` if the reason is the size.
-    package var errorName: ErrorName { DefaultsError(self).errorName }
+    package var errorName: ErrorName { ContractError(self).errorName }
     /// The message for people.
     package var errorMessage: String { description }
 }

@@ -40,7 +40,7 @@ struct Child {
                 try body()
                 say("\(name) nothing")
             } catch {
-                say("\(name) \((error as? ClientError)?.code == .forked ? "forked" : "\(error)")")
+                say("\(name) \((error as? DefaultsError)?.code == .forked ? "forked" : "\(error)")")
             }
         }
         defaults.reset(.count)

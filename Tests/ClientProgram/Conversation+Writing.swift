@@ -25,10 +25,10 @@ extension Conversation {
         case "register":
             defaults.register { $0[.number(words[0])] = Int(words[1]) ?? 0 }
         case "apply": defaults.apply { Self.fill(&$0, words) }
-        case "commit": _ = try await defaults.commit { Self.fill(&$0, words) }
+        case "commit": _ = try await defaults.transaction { Self.fill(&$0, words) }
         case "commit-pairs":
             for number in 1...(Int(words[2]) ?? 1) {
-                _ = try await defaults.commit {
+                _ = try await defaults.transaction {
                     $0[.number(words[0])] = number
                     $0[.number(words[1])] = number
                 }
@@ -45,7 +45,7 @@ extension Conversation {
     }
 
     /// Takes words such as `Key=5`.
-    private static func fill(_ changes: inout DefaultsChanges, _ words: [String]) {
+    private static func fill(_ changes: inout DefaultsEdits, _ words: [String]) {
         for word in words {
             let parts = word.split(separator: "=").map(String.init)
             changes[.number(parts[0])] = Int(parts[1]) ?? 0

@@ -36,8 +36,8 @@ struct Conversation {
 
     /// The error's code, and its name if it has none.
     private static func code(of error: any Error) -> String {
-        guard let code = (error as? ClientError)?.code else { return "\(error)" }
-        let names: [ClientError.Code: String] = [
+        guard let code = (error as? DefaultsError)?.code else { return "\(error)" }
+        let names: [DefaultsError.Code: String] = [
             .conflict: "conflict", .forked: "forked", .locked: "locked",
             .notWritable: "notWritable",
             .tooManyChanges: "tooManyChanges", .unreachable: "unreachable",
@@ -88,7 +88,9 @@ struct Conversation {
             Task {
                 for await change in changes {
                     let layer = change.layer.map { "\($0)" } ?? "none"
-                    Self.tell("changed \(change.key) \(layer) \(change.isOwn ? "own" : "foreign")")
+                    Self.tell(
+                        "changed \(change.key) \(layer) \(change.isFromThisProcess ? "own" : "foreign")"
+                    )
                 }
             }
         case "hold":
@@ -103,6 +105,6 @@ struct Conversation {
 
     private static func told(_ change: ValueChange<Int>) -> String {
         let old = change.oldValue.map { "\($0)" } ?? "nil"
-        return "change \(old) \(change.newValue) \(change.isOwn ? "own" : "foreign")"
+        return "change \(old) \(change.newValue) \(change.isFromThisProcess ? "own" : "foreign")"
     }
 }

@@ -1,6 +1,6 @@
 import DefaultsClient
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let flag = DefaultsKey("Flag", default: false)
     static let count = DefaultsKey("Count", default: 0)
 

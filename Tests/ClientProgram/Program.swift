@@ -22,7 +22,7 @@ import Glibc
     }
 
     /// The one bus that the test allows; without it the session's, and what stands in for it.
-    static let bus: BusAddress =
+    static let bus: DefaultsBus =
         getenv("CLIENT_BUS").map { .address(String(cString: $0)) } ?? .session
 
     /// Sets a key and returns, as a small program may.

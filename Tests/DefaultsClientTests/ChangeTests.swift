@@ -117,7 +117,7 @@ import Testing
         var title: ValueChange<String>?
         for _ in 0..<2 {
             guard let change = await changes.next() else { break }
-            #expect(change.isOwn)
+            #expect(change.isFromThisProcess)
             #expect(change.layer == .domain)
             loudness = loudness ?? change.values(of: .loudness)
             title = title ?? change.values(of: .title)
@@ -160,13 +160,15 @@ import Testing
 private struct Told<Value: Equatable>: Equatable {
     let old: Value?
     let new: Value?
-    let isOwn: Bool?
+    let isFromThisProcess: Bool?
 
     init(_ change: ValueChange<Value>?) {
-        (old, new, isOwn) = (change?.oldValue, change?.newValue, change?.isOwn)
+        (old, new, isFromThisProcess) = (
+            change?.oldValue, change?.newValue, change?.isFromThisProcess
+        )
     }
 
     init(_ old: Value?, _ new: Value) {
-        (self.old, self.new, isOwn) = (old, new, true)
+        (self.old, self.new, isFromThisProcess) = (old, new, true)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         #expect(failure.action == .write)
         #expect(failure.keys == ["Loudness"])
         #expect(failure.domain == "org.example.Test")
-        #expect((failure.error as? ClientError)?.code == .locked)
+        #expect((failure.error as? DefaultsError)?.code == .locked)
         defaults.apply(in: .host) { $0[.loudness] = 9 }
         #expect(await failures.next()?.domain == "org.example.Test@host")
     }
@@ -47,7 +47,7 @@ import Testing
         var failures = defaults.failures.makeAsyncIterator()
         #expect(defaults[.theme] == .light)
         let failure = try #require(await failures.next())
-        #expect((failure.error as? ClientError)?.code == .undecodable)
+        #expect((failure.error as? DefaultsError)?.code == .undecodable)
         #expect(!"\(failure.error)".contains("pink"))
     }
 

@@ -31,9 +31,9 @@ private struct Sample: CustomTestStringConvertible, Sendable {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     /// What is stored under another key.
-    static func raw(_ key: DefaultsKeys) -> DefaultsKey<KeyedArchive?> {
+    static func raw(_ key: AnyDefaultsKey) -> DefaultsKey<KeyedArchive?> {
         DefaultsKey(
             key.name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
     }
@@ -41,7 +41,7 @@ extension DefaultsKeys {
 
 extension Defaults {
     /// What is stored under a key, as `defaultsctl` shows it.
-    func storedJSON(of key: DefaultsKeys) throws -> String? {
+    func storedJSON(of key: AnyDefaultsKey) throws -> String? {
         try self[.raw(key)].map { String(decoding: try $0.json(), as: UTF8.self) }
     }
 }

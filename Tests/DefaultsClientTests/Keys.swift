@@ -24,7 +24,7 @@ enum Difficulty: Int, Codable {
     case easy, hard
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let playSound = DefaultsKey("PlaySound", default: true)
     static let playMusic = DefaultsKey("PlayMusic", default: true)
     static let volume = DefaultsKey("Volume", default: 0.5)

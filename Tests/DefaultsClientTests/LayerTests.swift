@@ -9,7 +9,7 @@ import Testing
         #expect(defaults.layer(of: .loudness) == .managed)
         #expect(defaults.isLocked(.loudness))
         #expect(!defaults.isLocked(.volume))
-        let error = #expect(throws: ClientError.self) { try defaults.set(9, for: .loudness) }
+        let error = #expect(throws: DefaultsError.self) { try defaults.set(9, for: .loudness) }
         #expect(error?.code == .locked)
         #expect(defaults[.loudness] == 3)
         #expect(!defaults.isSet(.loudness))
@@ -58,7 +58,7 @@ import Testing
     ])
     func `Other layers cannot be written`(_ layer: DefaultsLayer) {
         let defaults = Defaults.inMemory()
-        let error = #expect(throws: ClientError.self) {
+        let error = #expect(throws: DefaultsError.self) {
             try defaults.set(1, for: .loudness, in: layer)
         }
         #expect(error?.code == .notWritable)
@@ -116,7 +116,7 @@ import Testing
         let failure = try #require(await failures.next())
         #expect(failure.action == .read)
         #expect(failure.keys == ["Loudness"])
-        #expect((failure.error as? ClientError)?.code == .undecodable)
+        #expect((failure.error as? DefaultsError)?.code == .undecodable)
         #expect(!"\(failure.error)".contains("much"))
     }
 

@@ -11,13 +11,11 @@ import Testing
 
     /// What 1 and 2 have left.
     private static let steps = [
-        DefaultsMigration(to: 1) { changes in
-            guard changes.isSet(.loudness) else { return }
-            changes[.volume] = Double(changes[.loudness]) / 10
-            changes.reset(.loudness)
+        DefaultsMigration(to: 1) { edits in
+            try edits.move(.loudness, to: .volume) { Double($0) / 10 }
         },
-        DefaultsMigration(to: 3) { changes in
-            changes[.title] += "!"
+        DefaultsMigration(to: 3) { edits in
+            try edits.set((edits.value(of: .title) ?? "untitled") + "!", for: .title)
         },
     ]
 
@@ -44,12 +42,12 @@ import Testing
 
     @Test func `A domain of a later version is not changed`() async throws {
         defaults[version] = 4
-        let error = await #expect(throws: ClientError.self) {
+        let error = await #expect(throws: DefaultsError.self) {
             try await defaults.migrate(Self.steps)
         }
         #expect(error?.code == .newerVersion)
         #expect(defaults.keys(in: .domain) == ["DefaultsVersion"])
-        let none = await #expect(throws: ClientError.self) { try await defaults.migrate([]) }
+        let none = await #expect(throws: DefaultsError.self) { try await defaults.migrate([]) }
         #expect(none?.code == .newerVersion)
     }
 
@@ -60,9 +58,9 @@ import Testing
 
     @Test func `A step that throws changes nothing, and earlier steps stay done`() async throws {
         let steps = [
-            DefaultsMigration(to: 1) { $0[.loudness] = 1 },
+            DefaultsMigration(to: 1) { try $0.set(1, for: .loudness) },
             DefaultsMigration(to: 2) {
-                $0[.loudness] = 2
+                try $0.set(2, for: .loudness)
                 throw Refusal()
             },
         ]
@@ -86,33 +84,61 @@ import Testing
             system: { $0[.loudness] = 3 })
         defaults.register { $0[.volume] = 0.1 }
         try defaults.set("host", for: .nickname, in: .host)
-        let seen = Mutex<[String]>([])
+        let seen = Mutex<[Bool]>([])
         try await defaults.migrate([
-            DefaultsMigration(to: 1) { changes in
-                let values = [
-                    "\(changes[.title])", "\(changes[.playSound])", "\(changes[.loudness])",
-                    "\(changes[.volume])", "\(changes[.nickname] ?? "none")",
+            DefaultsMigration(to: 1) { edits in
+                let values: [Any?] = [
+                    try edits.value(of: .title), try edits.value(of: .playSound),
+                    try edits.value(of: .loudness), try edits.value(of: .volume),
                 ]
-                seen.withLock { $0 = values + changes.keys }
+                let areNone = values.map { $0 == nil }
+                let nickname = try edits.value(of: .nickname)
+                let keys = edits.keys
+                seen.withLock { $0 = areNone + [nickname == nil, keys.isEmpty] }
             }
         ])
-        #expect(seen.withLock { $0 } == ["untitled", "true", "5", "0.5", "none"])
+        #expect(seen.withLock { $0 } == Array(repeating: true, count: 6))
+    }
+
+    @Test func `A step changes nothing for a user who has set nothing`() async throws {
+        let defaults = Defaults.inMemory(system: { $0[.loudness] = 3 })
+        try await defaults.migrate([
+            DefaultsMigration(to: 1) { edits in
+                try edits.move(.loudness, to: .volume) { Double($0) / 10 }
+                try edits.copy(.title, to: DefaultsKey("Heading", default: ""))
+                try edits.change(.nickname) { $0 = "ada" }
+                try edits.change(.loudness) { $0 += 1 }
+                edits.reset(.title, .volume)
+            }
+        ])
+        #expect(defaults.keys(in: .domain) == ["DefaultsVersion"])
+        #expect(defaults[.loudness] == 3)
+    }
+
+    @Test func `A value that is moved does not replace one that the user has set`() async throws {
+        defaults[.loudness] = 8
+        defaults[.volume] = 0.25
+        try await defaults.migrate([
+            DefaultsMigration(to: 1) { try $0.move(.loudness, to: .volume) { Double($0) / 10 } }
+        ])
+        #expect(defaults[.volume] == 0.25)
+        #expect(!defaults.isSet(.loudness))
     }
 
     @Test func `A step sees its own changes`() async throws {
         defaults[.loudness] = 1
         try await defaults.migrate([
-            DefaultsMigration(to: 1) { changes in
-                changes[.loudness] += 1
-                changes[.loudness] += 1
-                changes[.title] = "x"
-                #expect(changes[.loudness] == 3)
-                #expect(changes.keys == ["Loudness", "Title"])
-                changes.reset(.title)
-                #expect(!changes.isSet(.title))
-                #expect(changes[.title] == "untitled")
-                #expect(changes.keys == ["Loudness"])
-                #expect(changes.isSet(.loudness))
+            DefaultsMigration(to: 1) { edits in
+                try edits.change(.loudness) { $0 += 1 }
+                try edits.change(.loudness) { $0 += 1 }
+                try edits.set("x", for: .title)
+                #expect(try edits.value(of: .loudness) == 3)
+                #expect(edits.keys == ["Loudness", "Title"])
+                edits.reset(.title)
+                #expect(!edits.isSet(.title))
+                #expect(try edits.value(of: .title) == nil)
+                #expect(edits.keys == ["Loudness"])
+                #expect(edits.isSet(.loudness))
             }
         ])
         #expect(defaults[.loudness] == 3)
@@ -124,14 +150,14 @@ import Testing
     {
         let runs = Mutex(0)
         try await defaults.migrate([
-            DefaultsMigration(to: 1) { [defaults] changes in
-                let loudness = changes[.loudness]
+            DefaultsMigration(to: 1) { [defaults] edits in
+                let loudness = try edits.value(of: .loudness) ?? 5
                 let run = runs.withLock {
                     $0 += 1
                     return $0
                 }
                 if run < 3 { defaults[.loudness] = loudness + 10 }
-                changes[.volume] = Double(loudness)
+                try edits.set(Double(loudness), for: .volume)
             }
         ])
         #expect(runs.withLock { $0 } == 3)
@@ -139,7 +165,7 @@ import Testing
     }
 
     @Test func `A step that never succeeds ends with a conflict`() async {
-        let error = await #expect(throws: ClientError.self) {
+        let error = await #expect(throws: DefaultsError.self) {
             try await defaults.migrate([
                 DefaultsMigration(to: 1) { [defaults] _ in defaults[.loudness] += 1 }
             ])
@@ -150,7 +176,7 @@ import Testing
 
     @Test func `A step that changes a locked key is refused`() async {
         let defaults = Defaults.inMemory(locked: ["Title"])
-        let error = await #expect(throws: ClientError.self) {
+        let error = await #expect(throws: DefaultsError.self) {
             try await defaults.migrate(Self.steps)
         }
         #expect(error?.code == .locked)
@@ -159,7 +185,9 @@ import Testing
 
     @Test func `Tasks that migrate at once run each step once`() async throws {
         let steps = (1...10).map { version in
-            DefaultsMigration(to: version) { $0[.loudness] += 1 }
+            DefaultsMigration(to: version) { edits in
+                try edits.set((edits.value(of: .loudness) ?? 5) + 1, for: .loudness)
+            }
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<10 { group.addTask { try await defaults.migrate(steps) } }

@@ -41,7 +41,7 @@ private final class Stranger: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     fileprivate static let account = DefaultsKey<Account?>("Account", ofClass: Account.self)
     fileprivate static let guest = DefaultsKey("Guest", ofClass: Account.self) { Account("guest") }
     fileprivate static let accounts = DefaultsKey<NSArray?>(

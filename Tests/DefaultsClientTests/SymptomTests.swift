@@ -57,7 +57,7 @@ import Testing
         var failures = defaults.failures.makeAsyncIterator()
         defaults[.loudness] = 6
         let failure = try #require(await failures.next())
-        #expect((failure.error as? ClientError)?.code == .invalidName)
+        #expect((failure.error as? DefaultsError)?.code == .invalidName)
         #expect(defaults[.loudness] == 5)
     }
 
@@ -67,7 +67,7 @@ import Testing
         let key = DefaultsKey(name, default: 0)
         defaults[key] = 1
         let failure = try #require(await failures.next())
-        #expect((failure.error as? ClientError)?.code == .invalidName)
+        #expect((failure.error as? DefaultsError)?.code == .invalidName)
         #expect(defaults[key] == 0)
     }
 

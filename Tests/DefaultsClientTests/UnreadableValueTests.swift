@@ -61,7 +61,7 @@ import Testing
         let updated = try await defaults.update(options) { $0.playSound = false }
         #expect(!updated.playMusic)
         try store(musicOff)
-        try await defaults.commit { $0[options].playSound = false }
+        try await defaults.transaction { $0[options].playSound = false }
         #expect(defaults[options] == GameOptions(playSound: false, playMusic: false))
     }
 
@@ -96,17 +96,17 @@ import Testing
     @Test func `Changes based on an unreadable value are refused`() async throws {
         try store(scream)
         for _ in 0..<2 {
-            let error = await #expect(throws: ClientError.self) {
+            let error = await #expect(throws: DefaultsError.self) {
                 try await defaults.update(options) { $0.playSound = false }
             }
             #expect(error?.code == .undecodable)
             #expect(error?.message.contains("Set the key to replace the value") == true)
         }
-        await #expect(throws: ClientError.self) {
-            try await defaults.commit { $0[options].playSound = false }
+        await #expect(throws: DefaultsError.self) {
+            try await defaults.transaction { $0[options].playSound = false }
         }
         #expect(try json(Self.name) == scream)
-        try await defaults.commit { $0[options] = GameOptions(playSound: false) }
+        try await defaults.transaction { $0[options] = GameOptions(playSound: false) }
         #expect(defaults[options] == GameOptions(playSound: false))
         #expect(try json(Self.side) == scream)
     }
@@ -146,7 +146,7 @@ import Testing
                 Self.name, coding: ValueCoding(encode: { _ in nil }, decode: { _ in throw cause }),
                 default: { 0 })
             try store(scream)
-            let error = await #expect(throws: ClientError.self) {
+            let error = await #expect(throws: DefaultsError.self) {
                 try await defaults.update(key) { $0 = 1 }
             }
             let message = try #require(error?.message)

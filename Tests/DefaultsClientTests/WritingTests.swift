@@ -34,9 +34,9 @@ import Testing
         let failure = try #require(await failures.next())
         #expect(failure.action == .write)
         #expect(failure.keys == ["PlayMusic", "PlaySound"])
-        #expect((failure.error as? ClientError)?.code == .locked)
-        await #expect(throws: ClientError.self) {
-            try await defaults.commit { $0[.playSound] = false }
+        #expect((failure.error as? DefaultsError)?.code == .locked)
+        await #expect(throws: DefaultsError.self) {
+            try await defaults.transaction { $0[.playSound] = false }
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
             }
         }
         await #expect(throws: Refusal.self) {
-            try await defaults.commit {
+            try await defaults.transaction {
                 $0[.loudness] = 9
                 throw Refusal()
             }
@@ -56,9 +56,9 @@ import Testing
         #expect(!defaults.isSet(.loudness))
     }
 
-    @Test func `Each commit has its own generation, later than those before`() async throws {
-        let first = try await defaults.commit { $0[.loudness] = 1 }
-        let second = try await defaults.commit(in: .host) { $0[.loudness] = 2 }
+    @Test func `Each transaction has its own generation, later than those before`() async throws {
+        let first = try await defaults.transaction { $0[.loudness] = 1 }
+        let second = try await defaults.transaction(in: .host) { $0[.loudness] = 2 }
         #expect(second > first)
         #expect(defaults.layer(of: .loudness) == .host)
         #expect(try await defaults.synchronize() >= second)
@@ -80,7 +80,7 @@ import Testing
             $0[key] = Bad()
         }
         #expect(await failures.next()?.keys == ["Bad"])
-        await #expect(throws: Refusal.self) { try await defaults.commit { $0[key] = Bad() } }
+        await #expect(throws: Refusal.self) { try await defaults.transaction { $0[key] = Bad() } }
         #expect(defaults.keys(in: .domain) == [])
     }
 

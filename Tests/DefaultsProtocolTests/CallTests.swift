@@ -198,7 +198,7 @@ import Testing
 
     /// Refuses every name.
     private struct NoNames: TransactionNames {
-        static let refusal = DefaultsError(.invalidDomain, "Refused.")
+        static let refusal = ContractError(.invalidDomain, "Refused.")
 
         func domain(_ text: String) throws -> String { throw Self.refusal }
         func key(_ text: String) throws -> String { throw Self.refusal }
@@ -223,7 +223,7 @@ import Testing
     @Test func `An archive above the largest size is refused`() async throws {
         let names = names
         let archive = [UInt8](repeating: 0, count: ContractLimits.maximumValueSize + 1)
-        let error = await #expect(throws: DefaultsError.self) {
+        let error = await #expect(throws: ContractError.self) {
             try await exchange.carry(Contract.Set.self, ("d", "k", archive)) {
                 try Contract.Set.readArguments(from: &$0, by: names)
             } write: { _ in
@@ -237,7 +237,7 @@ import Testing
     {
         let domains =
             [String](repeating: "d", count: ContractLimits.maximumAttachedDomains) + ["bad"]
-        let error = await #expect(throws: DefaultsError.self) {
+        let error = await #expect(throws: ContractError.self) {
             try await exchange.carry(Contract.Attach.self, domains) {
                 try Contract.Attach.readArguments(from: &$0) { name in
                     if name == "bad" { throw NoNames.refusal }
@@ -253,7 +253,7 @@ import Testing
         let half = (0...ContractLimits.maximumTransactionKeys / 2).map { "\($0)" }
         let sent = Contract.Apply.Arguments(
             domain: "d", set: half.map { ($0, []) }, removed: half)
-        let error = await #expect(throws: DefaultsError.self) {
+        let error = await #expect(throws: ContractError.self) {
             try await exchange.carry(Contract.Apply.self, sent) {
                 try Contract.Apply.readArguments(from: &$0, by: names)
             } write: { _ in

@@ -98,7 +98,7 @@ import Testing
     ])
     func `A value that D-Bus cannot carry is NotRepresentable`(json: String, fact: String) throws {
         let archive = try KeyedArchive(json: json)
-        let error = try #require(throws: DefaultsError.self) {
+        let error = try #require(throws: ContractError.self) {
             try VariantForm.value(of: archive)
         }
         #expect(error.code == .notRepresentable)
@@ -114,7 +114,7 @@ import Testing
     @Test func `A value too large for a reply is TooLarge`() throws {
         // Each level holds the one below twice, so that a small archive is a large value.
         let archive = try SharedPairs.archive(levels: 24)
-        let error = try #require(throws: DefaultsError.self) {
+        let error = try #require(throws: ContractError.self) {
             try VariantForm.value(of: archive)
         }
         #expect(error.code == .tooLarge)

@@ -4,7 +4,7 @@ import Testing
 
 // The code of the articles, so that it compiles; a test sees to it that all of it is here.
 
-extension SecretKeys {
+extension AnySecretKey {
     static let identity = SecretKey<Identity?>("Identity")
 }
 

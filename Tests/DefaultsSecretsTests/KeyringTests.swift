@@ -2,7 +2,7 @@ import DefaultsSecrets
 import TestSupport
 import Testing
 
-extension SecretKeys {
+extension AnySecretKey {
     static let token = SecretKey<String?>("Token")
     static let password = SecretKey("Password", default: "guest")
     static let account = SecretKey<Account?>("Account")

@@ -32,12 +32,14 @@ private func playInMemory() {
 
 private func migrateTwice() async throws {
     try await defaults.migrate([
-        DefaultsMigration(to: 1) { changes in
-            guard changes.isSet(.loudness) else { return }
-            changes[.volume] = Double(changes[.loudness]) / 10
-            changes.reset(.loudness)
+        DefaultsMigration(to: 1) { edits in
+            try edits.move(.loudness, to: .volume) { Double($0) / 10 }
         },
-        DefaultsMigration(to: 2) { changes in changes[.playMusic] = changes[.playSound] },
+        DefaultsMigration(to: 2) { edits in try edits.copy(.playSound, to: .playMusic) },
+        DefaultsMigration(to: 3) { edits in
+            try edits.set(true, for: .showWhatIsNew)
+            try edits.change(.volume) { $0 = min($0, 1) }
+        },
     ])
 }
 
@@ -62,7 +64,7 @@ private func look(_ defaults: RemoteDefaults) async throws {
 
 struct Signature: Codable {}
 
-extension SecretKeys {
+extension AnySecretKey {
     static let token = SecretKey<String?>("Token")
     static let sign = SecretKey("Sign", default: Signature())
     static let identity = SecretKey<Identity?>("Identity")

@@ -87,7 +87,7 @@ func importUserDefaults() async throws {
     ])
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
 }
 

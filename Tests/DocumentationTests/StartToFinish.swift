@@ -13,13 +13,14 @@ struct Player: Codable, Hashable {
     var lives = 3
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let playSound = DefaultsKey("PlaySound", default: true)
     static let playMusic = DefaultsKey("PlayMusic", default: true)
     static let volume = DefaultsKey("Volume", default: 0.8)
     static let difficulty = DefaultsKey("Difficulty", default: Difficulty.normal)
     static let recentLevels = DefaultsKey<[String]>("RecentLevels", default: [])
     static let loudness = DefaultsKey("Loudness", default: 8)
+    static let showWhatIsNew = DefaultsKey("ShowWhatIsNew", default: false)
     static let highScore = DefaultsKey("HighScore", default: 0)
     static let player = DefaultsKey<Player?>("Player")
 }
@@ -53,7 +54,7 @@ struct Mixer {
 }
 
 func follow(_ speaker: Speaker) async {
-    for await change in defaults.changes(of: .playSound) where !change.isOwn {
+    for await change in defaults.changes(of: .playSound) where !change.isFromThisProcess {
         speaker.isMuted = !change.newValue
     }
 }
@@ -62,7 +63,7 @@ struct Listener {
     @Default(.playSound) var playSound
 
     func follow(_ speaker: Speaker) async {
-        for await change in $playSound.changes where !change.isOwn {
+        for await change in $playSound.changes where !change.isFromThisProcess {
             speaker.isMuted = !change.newValue
         }
     }
@@ -90,7 +91,7 @@ private func change(score: Int) async throws {
 
     func keep() async throws {
         try await defaults.update(.highScore) { $0 = max($0, points) }
-        try await defaults.commit { $0[.highScore] = points }
+        try await defaults.transaction { $0[.highScore] = points }
     }
 
     func keepLater() {
@@ -100,9 +101,8 @@ private func change(score: Int) async throws {
 
 func migrate() async throws {
     try await defaults.migrate([
-        DefaultsMigration(to: 1) { changes in
-            changes[.volume] = Double(changes[.loudness]) / 10
-            changes.reset(.loudness)
+        DefaultsMigration(to: 1) { edits in
+            try edits.move(.loudness, to: .volume) { Double($0) / 10 }
         }
     ])
 }
@@ -118,7 +118,7 @@ struct GameOptions: Codable {
     var playMusic = true  // since version 2: true for those who have stored version 1
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let gameOptions = DefaultsKey("GameOptions", default: GameOptions())
 }
 
@@ -160,8 +160,8 @@ private func hideWarning() {}
 
 func told() async throws {
     do {
-        try await defaults.commit { $0[.volume] = 0.5 }
-    } catch let error as ClientError where error.code == .locked {
+        try await defaults.transaction { $0[.volume] = 0.5 }
+    } catch let error as DefaultsError where error.code == .locked {
         show(error.message)
     }
 }

@@ -39,7 +39,7 @@ import Testing
             #expect(try await defaults.lookUp("Theme", in: "a.b").layer == .globalSystem)
             #expect(try await defaults.lookUp("Theme", in: "NSGlobalDomain").layer == .system)
             #expect(try await defaults.lookUp("Prefixed", in: "org.example.Other").layer == .domain)
-            let error = try await #require(throws: ClientError.self) {
+            let error = try await #require(throws: DefaultsError.self) {
                 _ = try await defaults.lookUp("Other", in: Self.app)
             }
             #expect(error.code == .notFound)
@@ -78,7 +78,7 @@ import Testing
             #expect(files.map(\.domain) == ["NSGlobalDomain", Self.app])
             #expect(files.map(\.domainWithLayer).last == "\(Self.app)@managed")
             #expect(files.allSatisfy { $0.problem == nil })
-            let error = try await #require(throws: ClientError.self) {
+            let error = try await #require(throws: DefaultsError.self) {
                 try await defaults.set(
                     try KeyedArchive(json: "1"), forKey: "Prefixed", in: Self.app)
             }

@@ -34,11 +34,11 @@ import Testing
             #expect(try await defaults.remove("User", in: "org.example.App") == 3)
             #expect(try await defaults.remove("User", in: "org.example.App") == 3)
             #expect(try await defaults.keys(in: "org.example.App") == [])
-            let error = try await #require(throws: ClientError.self) {
+            let error = try await #require(throws: DefaultsError.self) {
                 _ = try await defaults.archive(forKey: "User", in: "org.example.App")
             }
             #expect(error.code == .notFound)
-            let refusal = try #require(error.ofContract as? DefaultsError)
+            let refusal = try #require(error.ofContract as? ContractError)
             #expect(refusal.code == .notFound && refusal.message == error.message)
         }
     }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `Without a bus there is an error that an app can name`() async throws {
-        let error = try await #require(throws: ClientError.self) {
+        let error = try await #require(throws: DefaultsError.self) {
             _ = try await RemoteDefaults.connect(to: .address("unix:path=/nowhere"))
         }
         #expect(error.code == .unreachable)
@@ -86,7 +86,7 @@ import Testing
     @Test func `Without a service the bus's error reaches the caller`() async throws {
         let bus = try PrivateBus()
         let defaults = try await RemoteDefaults.connect(to: .address(bus.address))
-        let error = try await #require(throws: ClientError.self) {
+        let error = try await #require(throws: DefaultsError.self) {
             _ = try await defaults.domains()
         }
         #expect((error.ofContract as? DBusError)?.name == .serviceUnknown)

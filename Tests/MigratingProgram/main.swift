@@ -33,7 +33,7 @@ final class Player: NSObject, NSSecureCoding {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let counter = DefaultsKey("Counter", default: 0)
     static let player = DefaultsKey<Player?>("Player", ofClass: Player.self)
 }
@@ -43,8 +43,8 @@ func count(
     upTo last: Int, _ begin: @escaping @Sendable (_ version: Int) -> Void
 ) -> [DefaultsMigration] {
     (1...last).map { version in
-        DefaultsMigration(to: version) { changes in
-            changes[.counter] += 1
+        DefaultsMigration(to: version) { edits in
+            try edits.set((edits.value(of: .counter) ?? 0) + 1, for: .counter)
             begin(version)
         }
     }

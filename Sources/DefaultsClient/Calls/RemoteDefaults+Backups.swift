@@ -140,7 +140,7 @@ extension RemoteDefaults {
             return DomainDifference(
                 changed: Dictionary(entries) { first, _ in first }, large: [], removed: [],
                 generation: generation, isComplete: false)
-        } catch let error as ClientError where error.code == .tooLarge {
+        } catch let error as DefaultsError where error.code == .tooLarge {
             return try await difference(of: domain, since: 0)
         }
     }

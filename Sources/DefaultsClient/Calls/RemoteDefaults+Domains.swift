@@ -14,7 +14,7 @@ extension RemoteDefaults {
     ///   - transaction: The changes.
     ///   - domain: The domain, with the suffix of a layer.
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError`` with `conflict` if a key has not the expected generation, and with
+    /// - Throws: ``DefaultsError`` with `conflict` if a key has not the expected generation, and with
     ///   `refused` if a key is named twice.
     @discardableResult
     public func apply(
@@ -33,7 +33,7 @@ extension RemoteDefaults {
     /// Renames a key to a name that no key has.
     ///
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError`` with `notFound` if there is no such key, and with `conflict` if there
+    /// - Throws: ``DefaultsError`` with `notFound` if there is no such key, and with `conflict` if there
     ///   is a key with the new name.
     @discardableResult
     public func rename(
@@ -67,7 +67,7 @@ extension RemoteDefaults {
         for key in large {
             do {
                 bytes.append((key, try await archive(forKey: key, in: domain).archive.bytes))
-            } catch let error as ClientError where error.code == .notFound {
+            } catch let error as DefaultsError where error.code == .notFound {
                 // It was removed after the service had named it.
                 continue
             }
@@ -89,7 +89,7 @@ extension RemoteDefaults {
             let (entries, generation) = try await call(
                 Contract.GetAll.self, domain, timeout: Self.patience)
             return (entries, [], generation)
-        } catch let error as ClientError where error.code == .tooLarge {
+        } catch let error as DefaultsError where error.code == .tooLarge {
             let changes = try await call(
                 Contract.GetChanges.self, (domain, 0), timeout: Self.patience)
             return (changes.changed, changes.large, changes.generation)
@@ -157,7 +157,7 @@ extension RemoteDefaults {
         do {
             signals = try await connection.signals(rule, limit: Self.bufferedChanges)
         } catch {
-            throw ClientError.ofCall(error)
+            throw DefaultsError.ofCall(error)
         }
         return signals.map { element in
             switch element {
@@ -176,7 +176,7 @@ extension DefaultsChange {
                 domain: change.domain, layer: change.layer, changed: change.changed,
                 removed: change.removed, generation: change.generation, origin: change.origin)
         } catch {
-            throw ClientError.ofCall(error)
+            throw DefaultsError.ofCall(error)
         }
     }
 }

@@ -191,7 +191,7 @@ extension RemoteDefaults {
             case let error as DBusError
             where error.name == .unknownMethod || error.name == .unknownInterface:
                 return nil
-            case let error as DefaultsError where error.code == .accessDenied: return nil
+            case let error as ContractError where error.code == .accessDenied: return nil
             default: throw error
             }
         }

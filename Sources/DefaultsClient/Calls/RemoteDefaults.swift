@@ -14,7 +14,7 @@ package import SystemCalls
 /// try await defaults.set(archive, forKey: "PlaySound", in: "org.example.Game")
 /// ```
 ///
-/// Every call throws ``ClientError``: with the code `unreachable` if there is no answer, and otherwise
+/// Every call throws ``DefaultsError``: with the code `unreachable` if there is no answer, and otherwise
 /// with the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is
 /// damaged.
 public struct RemoteDefaults: Sendable {
@@ -32,21 +32,21 @@ public struct RemoteDefaults: Sendable {
     /// Connects to a bus.
     ///
     /// - Parameter bus: The bus. The default is the user's session bus.
-    /// - Throws: ``ClientError`` with `unreachable` if there is no bus, or if the process cannot start a
+    /// - Throws: ``DefaultsError`` with `unreachable` if there is no bus, or if the process cannot start a
     ///   thread for the connection.
-    public static func connect(to bus: BusAddress = .session) async throws -> RemoteDefaults {
+    public static func connect(to bus: DefaultsBus = .session) async throws -> RemoteDefaults {
         let loop: EventLoop
         do {
             loop = try EventLoop.startThread(named: "defaults-bus")
         } catch {
-            throw ClientError.ofCall(error)
+            throw DefaultsError.ofCall(error)
         }
         do {
             let connection = try await Connection.open(bus.address, on: loop)
             return RemoteDefaults(connection: connection, by: .bus, ownLoop: loop)
         } catch {
             loop.stop()
-            throw ClientError.ofCall(error)
+            throw DefaultsError.ofCall(error)
         }
     }
 
@@ -122,7 +122,7 @@ public struct RemoteDefaults: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - domain: The domain, with the suffix of a layer.
-    /// - Throws: ``ClientError`` with `notFound` if there is no such key.
+    /// - Throws: ``DefaultsError`` with `notFound` if there is no such key.
     public func archive(
         forKey key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, generation: UInt64) {
@@ -137,7 +137,7 @@ public struct RemoteDefaults: Sendable {
     ///   - key: The key.
     ///   - domain: The domain, with the suffix of a layer.
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError``, for example with `locked` or `tooLarge`.
+    /// - Throws: ``DefaultsError``, for example with `locked` or `tooLarge`.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String
@@ -153,7 +153,7 @@ public struct RemoteDefaults: Sendable {
     ///   - domain: The domain, with the suffix of a layer.
     ///   - generation: The generation that ``archive(forKey:in:)`` returned; 0 if the key must not exist.
     /// - Returns: The generation of the change.
-    /// - Throws: ``ClientError`` with `conflict` if the key has changed or was removed.
+    /// - Throws: ``DefaultsError`` with `conflict` if the key has changed or was removed.
     @discardableResult
     public func set(
         _ archive: KeyedArchive, forKey key: String, in domain: String, ifStillAt generation: UInt64
@@ -169,7 +169,7 @@ public struct RemoteDefaults: Sendable {
     /// If there is no such key, nothing happens.
     ///
     /// - Returns: The generation of the change; that of the last change if there was nothing to remove.
-    /// - Throws: ``ClientError``, for example with `locked`.
+    /// - Throws: ``DefaultsError``, for example with `locked`.
     @discardableResult
     public func remove(_ key: String, in domain: String) async throws -> UInt64 {
         try await call(Contract.Remove.self, (domain, key))
@@ -188,7 +188,7 @@ public struct RemoteDefaults: Sendable {
     /// Waits until every change that was acknowledged so far is on disk.
     ///
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``ClientError`` with `notDurable` if the disk fails.
+    /// - Throws: ``DefaultsError`` with `notDurable` if the disk fails.
     @discardableResult
     public func synchronize() async throws -> UInt64 {
         // As long as the service waits: a slow disk is not a lost reply.
@@ -202,11 +202,11 @@ public struct RemoteDefaults: Sendable {
             return try await connection.call(call, arguments, timeout: timeout)
         } catch {
             guard let successor, let next = await successor.connection(after: error, on: first.loop)
-            else { throw ClientError.ofCall(error) }
+            else { throw DefaultsError.ofCall(error) }
             do {
                 return try await next.call(call, arguments, timeout: timeout)
             } catch {
-                throw ClientError.ofCall(error)
+                throw DefaultsError.ofCall(error)
             }
         }
     }
@@ -273,7 +273,7 @@ extension RemoteDefaults {
     /// - Parameters:
     ///   - key: The key.
     ///   - domain: A domain, without a suffix.
-    /// - Throws: ``ClientError`` with `notFound` if no layer has the key.
+    /// - Throws: ``DefaultsError`` with `notFound` if no layer has the key.
     public func lookUp(
         _ key: String, in domain: String
     ) async throws -> (archive: KeyedArchive, layer: DefaultsLayer) {

@@ -23,36 +23,38 @@ public struct ValueChanges<Value>: AsyncSequence, Sendable {
     }
 }
 
-/// The value of a key, now and after each change, for one consumer.
-///
-/// A slow consumer gets the newest value. The sequence ends when its task is cancelled.
-public struct Values<Value>: AsyncSequence, Sendable {
-    /// Iterates over the values.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+extension Defaults {
+    /// The value of a key, now and after each change, for one consumer.
+    ///
+    /// A slow consumer gets the newest value. The sequence ends when its task is cancelled.
+    public struct Values<Value>: AsyncSequence, Sendable {
+        /// Iterates over the values.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate let feed: ChangeFeed
+            fileprivate let key: DefaultsKey<Value>
+            fileprivate var isFirst = true
+
+            /// The next value; nil when the task is cancelled.
+            ///
+            /// The first value comes at once.
+            public mutating func next() async -> Value? {
+                if isFirst {
+                    isFirst = false
+                    // The value that is read now contains the changes so far.
+                    feed.discard()
+                    return feed.store.value(of: key)
+                }
+                return await feed.nextChange(of: key)?.newValue
+            }
+        }
+
         fileprivate let feed: ChangeFeed
         fileprivate let key: DefaultsKey<Value>
-        fileprivate var isFirst = true
 
-        /// The next value; nil when the task is cancelled.
-        ///
-        /// The first value comes at once.
-        public mutating func next() async -> Value? {
-            if isFirst {
-                isFirst = false
-                // The value that is read now contains the changes so far.
-                feed.discard()
-                return feed.store.value(of: key)
-            }
-            return await feed.nextChange(of: key)?.newValue
+        /// Begins the iteration with the present value.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(feed: feed, key: key)
         }
-    }
-
-    fileprivate let feed: ChangeFeed
-    fileprivate let key: DefaultsKey<Value>
-
-    /// Begins the iteration with the present value.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(feed: feed, key: key)
     }
 }
 
@@ -122,7 +124,7 @@ extension Defaults {
     /// The changes of the value of a key, made by any process in any layer.
     ///
     /// ```swift
-    /// for await change in defaults.changes(of: .playSound) where !change.isOwn {
+    /// for await change in defaults.changes(of: .playSound) where !change.isFromThisProcess {
     ///     speaker.isMuted = !change.newValue
     /// }
     /// ```
@@ -152,7 +154,7 @@ extension Defaults {
     /// The state of the service.
     public var state: DefaultsState {
         Fork.isChild
-            ? .unreachable(ClientError.forked.message)
+            ? .unreachable(DefaultsError.forked.message)
             : store.lock.read { store.service.state($0) }
     }
 

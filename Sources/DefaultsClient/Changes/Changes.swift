@@ -5,7 +5,7 @@ public struct ValueChange<Value> {
     /// The value now.
     public let newValue: Value
     /// Whether this process made the change.
-    public let isOwn: Bool
+    public let isFromThisProcess: Bool
 }
 
 extension ValueChange: Sendable where Value: Sendable {}
@@ -18,7 +18,7 @@ public struct DomainChange: Sendable {
     /// The name of the key.
     public let key: String
     /// Whether this process made the change.
-    public let isOwn: Bool
+    public let isFromThisProcess: Bool
     /// The layer that the value comes from now; nil if no layer has one.
     public var layer: DefaultsLayer? { seen.new.layer }
 
@@ -27,7 +27,7 @@ public struct DomainChange: Sendable {
 
     init(_ seen: SeenChange, of store: Store) {
         key = seen.name.string
-        isOwn = seen.isOwn
+        isFromThisProcess = seen.isFromThisProcess
         self.seen = seen
         self.store = store
     }
@@ -65,7 +65,8 @@ extension Store {
             }
         }
         return (
-            ValueChange(oldValue: oldValue, newValue: newValue, isOwn: seen.isOwn),
+            ValueChange(
+                oldValue: oldValue, newValue: newValue, isFromThisProcess: seen.isFromThisProcess),
             isNone: readBefore.map { key.coding.areSame($0, newValue) } ?? false
         )
     }

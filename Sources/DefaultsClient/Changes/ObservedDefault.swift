@@ -115,5 +115,5 @@ public struct Default<Value>: Sendable {
     /// The changes of the value.
     public var changes: ValueChanges<Value> { defaults.changes(of: key) }
     /// The value, now and after each change.
-    public var values: Values<Value> { defaults.values(of: key) }
+    public var values: Defaults.Values<Value> { defaults.values(of: key) }
 }

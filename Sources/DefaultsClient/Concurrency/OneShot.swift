@@ -47,12 +47,12 @@ final class OneShot<Value: Sendable>: Sendable {
     ///   - start: When the time begins.
     ///   - loop: The loop that measures the time; nil for Swift's own timers, which stop if the
     ///     application has closed all descriptors.
-    /// - Throws: The errors of ``value()``, and ``ClientError`` with `unreachable` after the time.
+    /// - Throws: The errors of ``value()``, and ``DefaultsError`` with `unreachable` after the time.
     func value(
         within bound: Duration, since start: ContinuousClock.Instant = .now, on loop: EventLoop?
     ) async throws -> Value {
         let timer = Alarm(after: start + bound - .now, on: loop) {
-            self.resume(.failure(ClientError.noAnswer(after: bound)))
+            self.resume(.failure(DefaultsError.noAnswer(after: bound)))
         }
         defer { timer.cancel() }
         return try await value()

@@ -16,7 +16,7 @@ final class DomainCopy: Sendable {
     /// The name of the domain, without a suffix.
     let name: String
     /// Why it is not a domain of an application: calls would take its name for that of a layer.
-    let fault: ClientError?
+    let fault: DefaultsError?
     let state: Guarded<State>
 
     /// - Parameter holdsLarge: Whether it keeps large values, too, because no service has them.
@@ -48,7 +48,7 @@ final class DomainCopy: Sendable {
 
     /// Changes what users find for some keys, and notifies them (4).
     private func change(
-        _ names: some Collection<KeyName>, isOwn: Bool, _ access: borrowing WriteAccess,
+        _ names: some Collection<KeyName>, isFromThisProcess: Bool, _ access: borrowing WriteAccess,
         _ body: (inout State) -> Void
     ) {
         let users = access[state].users
@@ -60,7 +60,7 @@ final class DomainCopy: Sendable {
         let before = users.map { $0.observed(names, access) }
         body(&access[state])
         for (user, before) in zip(users, before) {
-            user.note(names, before, isOwn: isOwn, access)
+            user.note(names, before, isFromThisProcess: isFromThisProcess, access)
         }
     }
 }
@@ -250,7 +250,7 @@ extension DomainCopy {
         }
         let entries = Entry.entries(sent: signal.changed, named: [])
         let removed = change.removed.map(KeyName.init)
-        self.change(Set(entries.keys).union(removed), isOwn: false, access) { state in
+        self.change(Set(entries.keys).union(removed), isFromThisProcess: false, access) { state in
             for name in removed { state.layers[layer.index][name] = nil }
             for (name, entry) in entries { state.layers[layer.index][name] = entry }
             state.isRead(at: change.generation)
@@ -313,7 +313,7 @@ extension DomainCopy {
     private func install(
         _ update: LayerUpdate, _ access: borrowing WriteAccess, _ body: (inout State) -> Void
     ) {
-        change(update.names, isOwn: false, access) { $0.layers = update.layers }
+        change(update.names, isFromThisProcess: false, access) { $0.layers = update.layers }
         body(&access[state])
     }
 }
@@ -328,7 +328,7 @@ extension DomainCopy.State {
 extension DomainCopy {
     /// Registers values that hold if no layer has the key.
     func register(_ entries: [KeyName: Entry?], _ access: borrowing WriteAccess) {
-        change(entries.keys, isOwn: true, access) { state in
+        change(entries.keys, isFromThisProcess: true, access) { state in
             for (name, entry) in entries { state.registered[name] = entry }
         }
     }
@@ -338,14 +338,14 @@ extension DomainCopy {
         _ entry: Entry?, forKey name: KeyName, in layer: LayerName,
         _ access: borrowing WriteAccess
     ) {
-        change(CollectionOfOne(name), isOwn: true, access) {
+        change(CollectionOfOne(name), isFromThisProcess: true, access) {
             $0.outbox.add(entry, forKey: name, in: layer)
         }
     }
 
     /// Takes changes that are to be sent as they are.
     func enqueue(_ batch: Batch, _ access: borrowing WriteAccess) {
-        change(batch.changes.keys, isOwn: true, access) { $0.outbox.append(batch) }
+        change(batch.changes.keys, isFromThisProcess: true, access) { $0.outbox.append(batch) }
     }
 
     /// Moves the first batch into the layers: the service has accepted it.
@@ -355,7 +355,7 @@ extension DomainCopy {
     func acknowledge(_ generation: UInt64, _ access: borrowing WriteAccess) {
         guard let batch = access[state].outbox.first else { return }
         guard generation > access[state].readGeneration else {
-            change(batch.changes.keys, isOwn: false, access) { $0.outbox.removeFirst() }
+            change(batch.changes.keys, isFromThisProcess: false, access) { $0.outbox.removeFirst() }
             return end(batch, .success(generation), access)
         }
         // The values stay the same for all readers, so no observer is notified.
@@ -370,7 +370,7 @@ extension DomainCopy {
     /// Undoes the first batch: the service has refused it.
     func refuse(_ error: any Error, _ access: borrowing WriteAccess) {
         guard let batch = access[state].outbox.first else { return }
-        change(batch.changes.keys, isOwn: false, access) { $0.outbox.removeFirst() }
+        change(batch.changes.keys, isFromThisProcess: false, access) { $0.outbox.removeFirst() }
         if !batch.isAwaited {
             let failure = DefaultsFailure(
                 action: .write, keys: Array(batch.changes.keys),

@@ -11,7 +11,7 @@ protocol DomainCopyUser: AnyObject, Sendable {
     ) -> [KeyName: Found]
     /// Forgets what was found for keys that have changed, and notifies the observers.
     func note(
-        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool,
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isFromThisProcess: Bool,
         _ access: borrowing WriteAccess)
 }
 

@@ -19,7 +19,7 @@ public struct DefaultsFailure: Sendable {
     public let keys: [String]
     /// The domain, with the suffix of the layer.
     public let domain: String
-    /// Why: a ``ClientError``, or what encoding or decoding threw.
+    /// Why: a ``DefaultsError``, or what encoding or decoding threw.
     public let error: any Error
 
     init(action: Action, keys: [KeyName], domain: String, error: any Error) {

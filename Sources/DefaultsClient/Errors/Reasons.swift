@@ -13,7 +13,7 @@ public protocol LoggableError: Error, CustomStringConvertible {}
 /// refuse. Only the type of such an error is named.
 func reason(of error: any Error) -> String {
     switch error {
-    case let error as ClientError: error.message
+    case let error as DefaultsError: error.message
     case DecodingError.keyNotFound(let key, _): "The field '\(key.stringValue)' is missing."
     case DecodingError.typeMismatch(let type, _), DecodingError.valueNotFound(let type, _):
         "A value in it is not of the type \(type)."

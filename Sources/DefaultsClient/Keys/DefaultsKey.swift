@@ -5,7 +5,7 @@ internal import KeyedArchive
 /// Declare each key once, and use it everywhere by its name:
 ///
 /// ```swift
-/// extension DefaultsKeys {
+/// extension AnyDefaultsKey {
 ///     static let playSound = DefaultsKey("PlaySound", default: true)
 ///     static let player = DefaultsKey<Player?>("Player")
 /// }
@@ -15,7 +15,7 @@ internal import KeyedArchive
 /// ```
 ///
 /// A key never changes (`@unchecked Sendable`, because ``DefaultsKey`` inherits from it).
-public class DefaultsKeys: @unchecked Sendable {
+public class AnyDefaultsKey: @unchecked Sendable {
     /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
     public var name: String { id.string }
     /// The name, compared by its bytes.
@@ -57,8 +57,8 @@ public class DefaultsKeys: @unchecked Sendable {
 ///
 /// If a value is not of the key's type, the default is read instead, and ``Defaults/failures`` reports
 /// why. If the application then sets the key, the old value is kept under a second key, `GameOptions
-/// (unreadable)`. ``DefaultsKeys`` shows how to declare keys.
-public final class DefaultsKey<Value>: DefaultsKeys, @unchecked Sendable {
+/// (unreadable)`. ``AnyDefaultsKey`` shows how to declare keys.
+public final class DefaultsKey<Value>: AnyDefaultsKey, @unchecked Sendable {
     /// How values are encoded and decoded.
     let coding: ValueCoding<Value>
     private let makeDefault: @Sendable () -> Value

@@ -101,7 +101,7 @@ where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
             fill: { archive, defaultValue in
                 let rawValue = try raw.value(of: archive) { defaultValue()?.rawValue }
                 guard let value = Value(rawValue: rawValue) else {
-                    throw ClientError.noSuchRawValue(of: Value.self)
+                    throw DefaultsError.noSuchRawValue(of: Value.self)
                 }
                 return value
             })

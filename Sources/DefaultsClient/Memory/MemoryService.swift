@@ -103,7 +103,7 @@ extension MemoryService.State {
         for (name, entry) in batch.changes { try check(name, entry) }
         for (name, expected) in batch.expected {
             guard holds(expected, for: name, known, in: spelling) else {
-                throw ClientError.conflict(name, in: spelling)
+                throw DefaultsError.conflict(name, in: spelling)
             }
         }
         generation += 1
@@ -115,9 +115,9 @@ extension MemoryService.State {
 
     /// Refuses what the service would refuse.
     private func check(_ name: KeyName, _ entry: Entry?) throws {
-        guard KeyRule.allows(name.string) else { throw ClientError.badName(name) }
+        guard KeyRule.allows(name.string) else { throw DefaultsError.badName(name) }
         guard (entry?.size ?? 0) <= ContractLimits.maximumValueSize else {
-            throw ClientError.tooLarge(name, limit: ContractLimits.maximumValueSize)
+            throw DefaultsError.tooLarge(name, limit: ContractLimits.maximumValueSize)
         }
     }
 

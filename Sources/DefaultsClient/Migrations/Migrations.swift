@@ -2,12 +2,10 @@
 ///
 /// ```swift
 /// try await defaults.migrate([
-///     DefaultsMigration(to: 1) { changes in
-///         guard changes.isSet(.loudness) else { return }
-///         changes[.volume] = Double(changes[.loudness]) / 10
-///         changes.reset(.loudness)
+///     DefaultsMigration(to: 1) { edits in
+///         try edits.move(.loudness, to: .volume) { Double($0) / 10 }
 ///     },
-///     DefaultsMigration(to: 2) { changes in changes[.playMusic] = changes[.playSound] },
+///     DefaultsMigration(to: 2) { edits in try edits.copy(.playSound, to: .playMusic) },
 /// ])
 /// ```
 ///
@@ -15,7 +13,7 @@
 public struct DefaultsMigration: Sendable {
     /// The version that the domain has after the step, 1 or more.
     public let version: Int
-    let run: @Sendable (inout Changes) throws -> Void
+    let run: @Sendable (inout Edits) throws -> Void
 
     /// Makes a step.
     ///
@@ -24,7 +22,7 @@ public struct DefaultsMigration: Sendable {
     ///   - run: Changes the values of earlier versions. It may be called several times, and one call
     ///     counts, so it should have no other effect.
     public init(
-        to version: Int, _ run: @escaping @Sendable (_ changes: inout Changes) throws -> Void
+        to version: Int, _ run: @escaping @Sendable (_ edits: inout Edits) throws -> Void
     ) {
         precondition(version > 0, "The version before the first step is 0.")
         self.version = version
@@ -35,50 +33,32 @@ public struct DefaultsMigration: Sendable {
 extension DefaultsMigration {
     /// The values that a step reads and changes: the user's own values in the domain.
     ///
-    /// Values of administrators, registered values and those on the command line are not included.
-    /// Otherwise the step would store them as the user's own.
-    public struct Changes {
+    /// Values of administrators, registered values, those on the command line and the keys' defaults
+    /// are not included. Otherwise the step would store them as the user's own. So ``change(_:_:)``,
+    /// ``move(_:to:)`` and ``copy(_:to:)`` do nothing if the user has not set the key.
+    ///
+    /// If one of these functions throws, let the step throw the error: then nothing is changed, and
+    /// ``Defaults/migrate(_:)`` throws it.
+    public struct Edits {
         private let store: Store
         private(set) var entries: [KeyName: Entry?] = [:]
-        /// The first error of a subscript, which cannot throw.
-        private(set) var failure: (any Error)?
 
         init(of store: Store) {
             self.store = store
         }
 
-        /// The user's own value of a key, or the key's default if there is none.
+        /// The user's own value of a key; nil if the user has not set it.
         ///
-        /// If a value is not of the key's type or cannot be archived, the step ends without a change, and
-        /// ``Defaults/migrate(_:)`` throws the error.
-        public subscript<Value>(key: DefaultsKey<Value>) -> Value {
-            mutating get { trying { try $0.value(of: key) } ?? key.defaultValue }
-            set {
-                trying { changes in
-                    changes.entries.updateValue(try Entry(newValue, of: key), forKey: key.id)
-                }
-            }
-        }
-
-        private func value<Value>(of key: DefaultsKey<Value>) throws -> Value? {
+        /// - Throws: The errors of ``Defaults/value(of:)``.
+        public func value<Value>(of key: DefaultsKey<Value>) throws -> Value? {
             guard let entry = entries[key.id] else {
                 return try store.readValue(of: key, in: .domain)
             }
             return try store.value(of: Found(entry: entry), as: key)
         }
 
-        @discardableResult
-        private mutating func trying<Result>(_ body: (inout Self) throws -> Result?) -> Result? {
-            do {
-                return try body(&self)
-            } catch {
-                failure = failure ?? error
-                return nil
-            }
-        }
-
         /// Whether the user has set the key.
-        public func isSet(_ key: DefaultsKeys) -> Bool {
+        public func isSet(_ key: AnyDefaultsKey) -> Bool {
             entries[key.id].map { $0 != nil } ?? (store.find(key.id, in: .domain).entry != nil)
         }
 
@@ -91,9 +71,94 @@ extension DefaultsMigration {
             return names.sorted().map(\.string)
         }
 
-        /// Removes the user's own value of a key.
-        public mutating func reset(_ key: DefaultsKeys) {
-            entries.updateValue(nil, forKey: key.id)
+        /// Sets a key, also for users who have set nothing.
+        ///
+        /// ```swift
+        /// try edits.set(true, for: .showWhatIsNew)
+        /// ```
+        ///
+        /// - Throws: `EncodingError`, and what the type's `encode(to:)` throws, if the value cannot be
+        ///   archived.
+        public mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws {
+            entries.updateValue(try Entry(value, of: key), forKey: key.id)
+        }
+
+        /// Changes the value of a key if the user has set it.
+        ///
+        /// ```swift
+        /// try edits.change(.volume) { $0 = min($0, 1) }
+        /// ```
+        ///
+        /// - Throws: The errors of ``value(of:)`` and ``set(_:for:)``, and what the closure throws.
+        public mutating func change<Value>(
+            _ key: DefaultsKey<Value>, _ body: (inout Value) throws -> Void
+        ) throws {
+            guard var value = try value(of: key) else { return }
+            try body(&value)
+            try set(value, for: key)
+        }
+
+        /// Moves the value of a key to another key if the user has set it.
+        ///
+        /// If the user has already set the other key, too, that value stays.
+        ///
+        /// ```swift
+        /// try edits.move(.loudness, to: .volume) { Double($0) / 10 }
+        /// ```
+        ///
+        /// - Parameters:
+        ///   - old: The key that loses its value.
+        ///   - new: The key that gets the value.
+        ///   - convert: Makes the new value of the old one.
+        /// - Throws: The errors of ``value(of:)`` and ``set(_:for:)``, and what the closure throws.
+        public mutating func move<Old, New>(
+            _ old: DefaultsKey<Old>, to new: DefaultsKey<New>, _ convert: (Old) throws -> New
+        ) throws {
+            try copy(old, to: new, convert)
+            reset(old)
+        }
+
+        /// Moves the value of a key to another key of the same type if the user has set it.
+        ///
+        /// If the user has already set the other key, too, that value stays.
+        ///
+        /// - Throws: The errors of ``value(of:)``.
+        public mutating func move<Value>(
+            _ old: DefaultsKey<Value>, to new: DefaultsKey<Value>
+        ) throws {
+            try move(old, to: new) { $0 }
+        }
+
+        /// Copies the value of a key to another key if the user has set it.
+        ///
+        /// If the user has already set the other key, too, that value stays.
+        ///
+        /// - Parameters:
+        ///   - key: The key that has the value.
+        ///   - new: The key that gets the value.
+        ///   - convert: Makes the new value of the old one.
+        /// - Throws: The errors of ``value(of:)`` and ``set(_:for:)``, and what the closure throws.
+        public mutating func copy<Old, New>(
+            _ key: DefaultsKey<Old>, to new: DefaultsKey<New>, _ convert: (Old) throws -> New
+        ) throws {
+            guard !isSet(new), let value = try value(of: key) else { return }
+            try set(try convert(value), for: new)
+        }
+
+        /// Copies the value of a key to another key of the same type if the user has set it.
+        ///
+        /// If the user has already set the other key, too, that value stays.
+        ///
+        /// - Throws: The errors of ``value(of:)``.
+        public mutating func copy<Value>(
+            _ key: DefaultsKey<Value>, to new: DefaultsKey<Value>
+        ) throws {
+            try copy(key, to: new) { $0 }
+        }
+
+        /// Removes the user's own values of some keys.
+        public mutating func reset(_ keys: AnyDefaultsKey...) {
+            for key in keys { entries.updateValue(nil, forKey: key.id) }
         }
     }
 }
@@ -112,10 +177,10 @@ extension Defaults {
     ///
     /// - Parameter steps: All steps, sorted by their versions.
     /// - Returns: The domain's version now.
-    /// - Throws: ``ClientError`` with `newerVersion` if a later version of the application has migrated
+    /// - Throws: ``DefaultsError`` with `newerVersion` if a later version of the application has migrated
     ///   the domain: nothing was changed, and the values may have other meanings; with `unreachable` if
     ///   there is no service; with `conflict` if other processes changed the domain during each of a
-    ///   hundred attempts. Also the errors of ``commit(in:_:)``, for example if a key is locked, and
+    ///   hundred attempts. Also the errors of ``transaction(in:_:)``, for example if a key is locked, and
     ///   what a step throws or could not read. Earlier steps stay done.
     @discardableResult
     public func migrate(_ steps: [DefaultsMigration]) async throws -> Int {
@@ -126,7 +191,7 @@ extension Defaults {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let defaultsVersion = DefaultsKey("DefaultsVersion", default: 0)
 }
 
@@ -138,18 +203,18 @@ extension Store {
             let generation = try await generationToMigrate()
             let version = try readValue(of: .defaultsVersion, in: .domain) ?? 0
             guard version <= newest else {
-                throw ClientError.newerVersion(version, of: name, known: newest)
+                throw DefaultsError.newerVersion(version, of: name, known: newest)
             }
             guard let step = steps.first(where: { $0.version > version }) else { return version }
             do {
                 try await run(step, at: generation)
                 attemptsLeft = Self.attempts
             } catch {
-                guard ClientError.isConflict(error) else { throw error }
+                guard DefaultsError.isConflict(error) else { throw error }
                 attemptsLeft -= 1
                 guard attemptsLeft > 0 else {
-                    throw ClientError.tooMuchContention(
-                        DefaultsKeys.defaultsVersion.id, in: name, attempts: Self.attempts)
+                    throw DefaultsError.tooMuchContention(
+                        AnyDefaultsKey.defaultsVersion.id, in: name, attempts: Self.attempts)
                 }
             }
         }
@@ -184,7 +249,7 @@ extension Store {
         service.makeCurrent(copies)
         while try !isKnown {
             guard ContinuousClock.now < deadline else {
-                throw ClientError.unreachable("It has not answered yet.")
+                throw DefaultsError.unreachable("It has not answered yet.")
             }
             try await Task.sleep(for: Self.pause)
             service.makeCurrent(copies)
@@ -193,7 +258,7 @@ extension Store {
 
     /// Whether the domain was ever read.
     ///
-    /// - Throws: ``ClientError`` if the service cannot be reached.
+    /// - Throws: ``DefaultsError`` if the service cannot be reached.
     private var isKnown: Bool {
         get throws {
             let (state, isKnown) = lock.read { access in
@@ -202,16 +267,15 @@ extension Store {
                     access[own.state].isLoaded || access[own.state].isCurrent
                 )
             }
-            if case .unreachable(let reason) = state { throw ClientError.unreachable(reason) }
+            if case .unreachable(let reason) = state { throw DefaultsError.unreachable(reason) }
             return isKnown
         }
     }
 
     private func run(_ step: DefaultsMigration, at generation: UInt64) async throws {
-        var changes = DefaultsMigration.Changes(of: self)
-        try step.run(&changes)
-        if let failure = changes.failure { throw failure }
-        changes[.defaultsVersion] = step.version
-        _ = try await commit(changes.entries, expected: [KeyName(""): generation], in: .domain)
+        var edits = DefaultsMigration.Edits(of: self)
+        try step.run(&edits)
+        try edits.set(step.version, for: .defaultsVersion)
+        _ = try await transact(edits.entries, expected: [KeyName(""): generation], in: .domain)
     }
 }

@@ -22,14 +22,14 @@ enum Fork {
 
     /// Throws in a child.
     static func check() throws {
-        if isChild { throw ClientError.forked }
+        if isChild { throw DefaultsError.forked }
     }
 
     /// Prints once on standard error that a child reads only the keys' defaults and that its changes
     /// are lost.
     static func warn() {
         guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
-        StandardError.say(ClientError.forked.message)
+        StandardError.say(DefaultsError.forked.message)
     }
 }
 

@@ -92,7 +92,7 @@ package struct ServiceSearch: Sendable {
         if let unit = try await ServiceUnit(on: connection) {
             switch try await unit.start(within: startPatience) {
             case .running: return try await checked(connection)
-            case .failed(let sentence): return .failed(ClientError.notStarted(sentence))
+            case .failed(let sentence): return .failed(DefaultsError.notStarted(sentence))
             case .unknown: break
             }
         }
@@ -101,7 +101,7 @@ package struct ServiceSearch: Sendable {
         } catch let error as DBusError
             where error.name.string.hasPrefix("org.freedesktop.systemd1.")
         {
-            return .failed(ClientError.notStarted(ServiceUnit.refused(because: error)))
+            return .failed(DefaultsError.notStarted(ServiceUnit.refused(because: error)))
         }
         return try await checked(connection)
     }

@@ -90,7 +90,7 @@ extension BusService {
     ) -> Result<Value?, any Error> {
         switch outcome {
         case .success(let value): .success(value)
-        case .failure(let error as DefaultsError) where error.code == .notFound: .success(nil)
+        case .failure(let error as ContractError) where error.code == .notFound: .success(nil)
         case .failure(let error): .failure(error)
         }
     }
@@ -101,14 +101,14 @@ extension BusService {
 
     private func reaching<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard loop != nil else {
-            throw ClientError.unreachable("The process has no thread to spare.")
+            throw DefaultsError.unreachable("The process has no thread to spare.")
         }
         do {
             return try await body()
         } catch let error as DBusError {
-            throw ClientError.unreachable("\(error).")
+            throw DefaultsError.unreachable("\(error).")
         } catch {
-            throw ClientError.telling(error)
+            throw DefaultsError.telling(error)
         }
     }
 
@@ -120,10 +120,10 @@ extension BusService {
             ) -> Void
     ) throws -> Value {
         guard let loop, !loop.isCurrent else {
-            throw ClientError.unreachable("This thread is the one that would have to answer.")
+            throw DefaultsError.unreachable("This thread is the one that would have to answer.")
         }
         if case .unreachable(let reason) = state {
-            throw ClientError.unreachable(reason)
+            throw DefaultsError.unreachable(reason)
         }
         let answered = DispatchSemaphore(value: 0)
         let answer = Answer<Value>()
@@ -135,14 +135,14 @@ extension BusService {
         }
         guard wait(for: answered), let outcome = answer.outcome else {
             noteSilence()
-            throw ClientError.noAnswer(after: waitBound)
+            throw DefaultsError.noAnswer(after: waitBound)
         }
         do {
             return try outcome.get()
         } catch let error as DBusError {
-            throw ClientError.unreachable("\(error).")
+            throw DefaultsError.unreachable("\(error).")
         } catch {
-            throw ClientError.telling(error)
+            throw DefaultsError.telling(error)
         }
     }
 }

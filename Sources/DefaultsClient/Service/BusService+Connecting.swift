@@ -257,7 +257,7 @@ extension BusService {
 }
 
 /// Where a bus is.
-public enum BusAddress: Sendable, Hashable {
+public enum DefaultsBus: Sendable, Hashable {
     /// The bus of the user's session, by `DBUS_SESSION_BUS_ADDRESS` or its standard place.
     case session
     /// A bus by its address, such as `unix:path=/run/user/1000/bus`.

@@ -110,7 +110,7 @@ extension BusService {
                 case .success(let served) where DirectSocket.leads(to: served, for: bus):
                     conclude(.open)
                 case .failure(let error as DBusError) where error.name == .disconnected: break
-                case .failure(let error as DefaultsError) where error.code == .accessDenied:
+                case .failure(let error as ContractError) where error.code == .accessDenied:
                     conclude(.forbidden)
                 case .success, .failure: conclude(.closed)
                 }

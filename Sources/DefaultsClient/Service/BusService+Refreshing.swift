@@ -161,7 +161,7 @@ extension BusService {
             for copy in copies { access[copy.state].requests.end() }
         }
         // The service has too much to do for the moment.
-        guard let refusal = error as? DefaultsError, refusal.code != .limitsExceeded else {
+        guard let refusal = error as? ContractError, refusal.code != .limitsExceeded else {
             return lost(error, attachment)
         }
         if refusal.code == .accessDenied && !isConfined {
@@ -186,7 +186,7 @@ extension BusService {
     ) {
         guard let connection else {
             connectIfReleased()
-            return completion(.failure(ClientError.unreachable("There is no connection.")))
+            return completion(.failure(DefaultsError.unreachable("There is no connection.")))
         }
         callsInFlight += 1
         connection.assumeIsolated { connection in

@@ -62,7 +62,7 @@ extension BusService {
             lock.change { access in copy.acknowledge(generation, access) }
             sendNext(of: copy)
         case .failure(let error) where Self.isRefusal(error):
-            refused(batch, of: copy, ClientError.telling(error))
+            refused(batch, of: copy, DefaultsError.telling(error))
             sendNext(of: copy)
         case .failure(let error):
             // It is not known whether the change was made. It is sent again with its token. After a new
@@ -85,8 +85,8 @@ extension BusService {
 
     /// Whether an error means that the change was not made, and that a retry would not help.
     static func isRefusal(_ error: any Error) -> Bool {
-        if error is DefaultsError { return true }
-        if let error = error as? ClientError { return error.code != .unreachable }
+        if error is ContractError { return true }
+        if let error = error as? DefaultsError { return error.code != .unreachable }
         guard let error = error as? DBusError else { return true }
         return refusals.contains(error.name)
     }

@@ -174,7 +174,7 @@ final class BusService: Service, @unchecked Sendable {
     /// Notes that a thread has waited in vain: no other thread waits until there is an answer.
     func noteSilence() {
         lock.change { access in access[shared].isSilent = true }
-        enter(.unreachable(ClientError.noAnswer(after: Self.patience).message))
+        enter(.unreachable(DefaultsError.noAnswer(after: Self.patience).message))
     }
 
     func state(_ access: borrowing ReadAccess) -> DefaultsState { access[shared].state }

@@ -18,7 +18,7 @@ struct HotValues: ~Copyable {
     ///
     /// Keys are compared without counting references.
     private var identities = [ObjectIdentifier?](repeating: nil, count: count)
-    private var keys = [DefaultsKeys?](repeating: nil, count: count)
+    private var keys = [AnyDefaultsKey?](repeating: nil, count: count)
     private var values = [AnyDecoded?](repeating: nil, count: count)
     private var isEmpty = true
     private var own: Watch?
@@ -27,7 +27,7 @@ struct HotValues: ~Copyable {
     private var counters: [Counter] = []
 
     /// The value of a key, if it is here and nothing has changed since.
-    func value(of key: DefaultsKeys) -> AnyDecoded? {
+    func value(of key: AnyDefaultsKey) -> AnyDecoded? {
         let place = Self.place(of: key)
         guard let own, own.holds, global?.holds != false, identities[place] == ObjectIdentifier(key)
         else { return nil }
@@ -36,7 +36,7 @@ struct HotValues: ~Copyable {
 
     /// Takes a value that was found in copies that are current.
     mutating func put(
-        _ value: AnyDecoded, for key: DefaultsKeys, own: DomainCopy, _ global: DomainCopy?,
+        _ value: AnyDecoded, for key: AnyDefaultsKey, own: DomainCopy, _ global: DomainCopy?,
         _ access: borrowing ReadAccess
     ) {
         // Without a page nothing would show that it is not current any more.
@@ -68,7 +68,7 @@ struct HotValues: ~Copyable {
     }
 
     /// Keys live long and at different addresses, so addresses serve as hashes.
-    private static func place(of key: DefaultsKeys) -> Int {
+    private static func place(of key: AnyDefaultsKey) -> Int {
         let address = UInt(bitPattern: ObjectIdentifier(key))
         return Int((address >> 4 ^ address >> 10) % UInt(count))
     }

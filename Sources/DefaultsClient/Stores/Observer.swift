@@ -4,7 +4,7 @@ struct SeenChange: Sendable {
     let old: Found
     let new: Found
     /// Whether this process made it.
-    let isOwn: Bool
+    let isFromThisProcess: Bool
 }
 
 /// An observer of the changes of one key, or of all keys.
@@ -69,7 +69,8 @@ extension Observer.State {
             return order.append(change.name)
         }
         let both = SeenChange(
-            name: change.name, old: earlier.old, new: change.new, isOwn: change.isOwn)
+            name: change.name, old: earlier.old, new: change.new,
+            isFromThisProcess: change.isFromThisProcess)
         waiting[change.name] = both
         // The value is again what the consumer saw last: there is no change.
         if both.old.entry.isSame(as: both.new.entry) {

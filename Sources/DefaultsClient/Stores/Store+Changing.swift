@@ -30,7 +30,9 @@ extension Store {
     /// Changes one key, and has it sent.
     func change(_ key: KeyName, to entry: Entry?, in layer: DefaultsLayer) throws {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        guard let (copy, copyLayer) = place(of: layer) else {
+            throw DefaultsError.notWritable(layer)
+        }
         let mustCall = try lock.change { access in
             if access[copy.state].isNoChange(entry, forKey: key, in: copyLayer) { return false }
             let present = access[copy.state].entry(key, in: copyLayer)
@@ -51,7 +53,9 @@ extension Store {
         whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
     ) throws {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        guard let (copy, copyLayer) = place(of: layer) else {
+            throw DefaultsError.notWritable(layer)
+        }
         guard !entries.isEmpty else {
             whenDone?(.success(lock.read { $0[copy.state].generation }))
             return
@@ -84,7 +88,7 @@ extension Store {
         for kept in kept {
             let failure = DefaultsFailure(
                 action: .replace, keys: [kept.key], domain: layer.spelling(of: copy.name),
-                error: ClientError.kept(kept.key, under: kept.name))
+                error: DefaultsError.kept(kept.key, under: kept.name))
             access.whenFree { self.failures.tell(failure) }
         }
     }
@@ -95,10 +99,10 @@ extension Store {
     ) throws {
         if let fault = copy.fault { throw fault }
         if let key = keys.first(where: { isLocked($0, in: copy, access) }) {
-            throw ClientError.locked(key, in: copy.name)
+            throw DefaultsError.locked(key, in: copy.name)
         }
         guard access[copy.state].outbox.size + size <= Self.largestBacklog else {
-            throw ClientError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
+            throw DefaultsError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
         }
     }
 
@@ -110,7 +114,7 @@ extension Store {
         return global.map { access[$0.state].isLocked(key) == true } ?? false
     }
 
-    nonisolated(nonsending) func commit(
+    nonisolated(nonsending) func transact(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64], in layer: DefaultsLayer
     ) async throws -> UInt64 {
         let outcome = OneShot<UInt64>()
@@ -122,11 +126,13 @@ extension Store {
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer, _ body: (inout Value) throws -> Void
     ) async throws -> Value {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else { throw ClientError.notWritable(layer) }
+        guard let (copy, copyLayer) = place(of: layer) else {
+            throw DefaultsError.notWritable(layer)
+        }
         let spelling = copyLayer.spelling(of: copy.name)
         // If the service is unreachable, fail at once.
         if case .unreachable(let reason) = lock.read({ service.state($0) }) {
-            throw ClientError.unreachable(reason)
+            throw DefaultsError.unreachable(reason)
         }
         try await updates.begin()
         defer { updates.end() }
@@ -144,21 +150,21 @@ extension Store {
             try body(&value)
             let entry = try Entry(value, of: key)
             do {
-                _ = try await commit(
+                _ = try await transact(
                     [key.id: entry], expected: [key.id: generation], in: layer)
                 return value
             } catch {
-                guard ClientError.isConflict(error) else { throw error }
+                guard DefaultsError.isConflict(error) else { throw error }
             }
         }
-        throw ClientError.tooMuchContention(key.id, in: spelling, attempts: attempts)
+        throw DefaultsError.tooMuchContention(key.id, in: spelling, attempts: attempts)
     }
 
     /// The value that an update begins with.
     ///
     /// - Parameter bytes: The archive in the layer; nil if there is none. Then the update begins with
     ///   the value that is in effect.
-    /// - Throws: ``ClientError`` with `undecodable`, because an update would lose a value that cannot
+    /// - Throws: ``DefaultsError`` with `undecodable`, because an update would lose a value that cannot
     ///   be read.
     private func readValue<Value>(
         of key: DefaultsKey<Value>, from bytes: [UInt8]?, in layer: DefaultsLayer
@@ -171,7 +177,7 @@ extension Store {
         } catch {
             // Notes the value that cannot be read, so that it is kept if the program sets the key.
             _ = try? readValue(of: key, in: layer)
-            throw ClientError.unread(key.id, in: name, error)
+            throw DefaultsError.unread(key.id, in: name, error)
         }
     }
 

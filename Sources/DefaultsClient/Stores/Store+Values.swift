@@ -67,7 +67,7 @@ extension Store {
     }
 
     private func fetch(
-        _ entry: Entry, of key: DefaultsKeys, in spelling: String
+        _ entry: Entry, of key: AnyDefaultsKey, in spelling: String
     ) throws -> [UInt8]? {
         do {
             return try service.fetch(key.id, in: spelling)
@@ -81,11 +81,11 @@ extension Store {
         for archive in ArgumentDomain.archives(of: word) {
             if let value = try? key.value(of: archive) { return value }
         }
-        throw ClientError.notOfType(Value.self, argument: key.id)
+        throw DefaultsError.notOfType(Value.self, argument: key.id)
     }
 
     /// Reports each value that cannot be read, once.
-    private func report(_ error: any Error, reading key: DefaultsKeys, _ found: Found) {
+    private func report(_ error: any Error, reading key: AnyDefaultsKey, _ found: Found) {
         guard found.entry?.takeReport() == true else { return }
         failures.tell(
             DefaultsFailure(
@@ -117,7 +117,7 @@ extension Store {
 
     /// The values to keep when a layer is changed.
     ///
-    /// - Throws: ``ClientError`` if a value was never fetched, so it cannot be kept.
+    /// - Throws: ``DefaultsError`` if a value was never fetched, so it cannot be kept.
     func keptValues(
         replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName,
         _ access: borrowing ReadAccess
@@ -129,7 +129,9 @@ extension Store {
             guard case let entry?? = entries[key],
                 let unread = access[copy.state].entry(key, in: layer)?.unread(replacedBy: entry)
             else { continue }
-            guard let bytes = unread.bytes else { throw ClientError.notFetched(key, in: copy.name) }
+            guard let bytes = unread.bytes else {
+                throw DefaultsError.notFetched(key, in: copy.name)
+            }
             let value = Entry(.archive(bytes))
             let name = sideName(of: key) { name in
                 // Long names that begin alike are cut to the same one.
@@ -145,7 +147,7 @@ extension Store {
     }
 
     /// Notes that a key has read its value in a layer after all.
-    func noteRead(_ key: DefaultsKeys, in layer: DefaultsLayer) {
+    func noteRead(_ key: AnyDefaultsKey, in layer: DefaultsLayer) {
         guard let (copy, copyLayer) = place(of: layer) else { return }
         let entry = lock.read { $0[copy.state].entry(key.id, in: copyLayer) }
         entry?.noteRead(by: key.holder)

@@ -56,7 +56,7 @@ final class Store: Sendable {
 
     /// The decoded value of a key, if nothing has changed since it was read last.
     @usableFromInline
-    func held(_ key: DefaultsKeys) -> AnyDecoded? {
+    func held(_ key: AnyDefaultsKey) -> AnyDecoded? {
         guard !Fork.isChild else { return nil }
         return hot.withLock { $0.value(of: key) } ?? warm(key)
     }
@@ -64,7 +64,7 @@ final class Store: Sendable {
     /// The decoded value of a key, if there is one.
     ///
     /// The next read of the key is fast.
-    private func warm(_ key: DefaultsKeys) -> AnyDecoded? {
+    private func warm(_ key: AnyDefaultsKey) -> AnyDecoded? {
         lock.read { access in
             guard isCurrent(access), let found = access[state].found[key.id],
                 let value = found.entry == nil ? key.fallback : found.entry?.decoded,
@@ -221,14 +221,15 @@ extension Store: DomainCopyUser {
     }
 
     func note(
-        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isOwn: Bool,
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isFromThisProcess: Bool,
         _ access: borrowing WriteAccess
     ) {
         forget(names, access)
         for (name, old) in before {
             let new = look(name, access)
             guard !old.entry.isSame(as: new.entry) else { continue }
-            let change = SeenChange(name: name, old: old, new: new, isOwn: isOwn)
+            let change = SeenChange(
+                name: name, old: old, new: new, isFromThisProcess: isFromThisProcess)
             for observer in access[state].observers where observer.observes(name) {
                 observer.take(change, access)
             }

@@ -50,7 +50,7 @@ extension Contract {
         /// Reads the arguments, and makes archives from the values.
         ///
         /// - Throws: The same errors as ``Apply/readArguments(from:by:)``, except that the caller
-        ///   checks the sizes of the archives with ``DefaultsError/checkSize(of:)``.
+        ///   checks the sizes of the archives with ``ContractError/checkSize(of:)``.
         package static func readArguments<Names: TransactionNames>(
             from reader: inout MessageReader, by names: Names
         ) throws -> TransactionArguments<Names, KeyedArchive> {
@@ -125,7 +125,7 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
         func key(from reader: inout MessageReader) throws -> String {
             keys += 1
             guard keys <= ContractLimits.maximumTransactionKeys else {
-                throw DefaultsError.tooManyKeys
+                throw ContractError.tooManyKeys
             }
             return try reader.readString()
         }
@@ -166,7 +166,7 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         var read: Swift.Set<String> = []
         _ = try reader.readDictionary { entry in
             let name = try entry.readString()
-            guard read.insert(name).inserted else { throw DefaultsError(optionTwice: name) }
+            guard read.insert(name).inserted else { throw ContractError(optionTwice: name) }
             return (name, try entry.readVariant { try self.read(name, from: &$0, by: names) })
         }
     }
@@ -178,10 +178,10 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         case (Self.durableName, .boolean): isDurable = try value.readBool()
         case (Self.tokenName, .string): token = try names.token(value.readString())
         case (Self.undoName, .boolean): isUndo = try value.readBool()
-        case (Self.undoName, _): throw DefaultsError(option: name, isNot: "a boolean (b)")
-        case (Self.durableName, _): throw DefaultsError(option: name, isNot: "a boolean (b)")
-        case (Self.tokenName, _): throw DefaultsError(option: name, isNot: "a string (s)")
-        default: throw DefaultsError(unknownOption: name)
+        case (Self.undoName, _): throw ContractError(option: name, isNot: "a boolean (b)")
+        case (Self.durableName, _): throw ContractError(option: name, isNot: "a boolean (b)")
+        case (Self.tokenName, _): throw ContractError(option: name, isNot: "a string (s)")
+        default: throw ContractError(unknownOption: name)
         }
     }
 }

@@ -53,7 +53,7 @@ extension Contract {
             return try reader.readArray {
                 count += 1
                 guard count <= ContractLimits.maximumAttachedDomains else {
-                    throw DefaultsError.tooManyDomains
+                    throw ContractError.tooManyDomains
                 }
                 return try domain($0.readString())
             }

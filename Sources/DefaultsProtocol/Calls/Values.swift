@@ -39,7 +39,7 @@ extension Contract {
 
         /// Reads the arguments.
         ///
-        /// - Throws: An error for an invalid name, or ``DefaultsError`` with code `tooLarge` if the
+        /// - Throws: An error for an invalid name, or ``ContractError`` with code `tooLarge` if the
         ///   archive is above the size limit.
         package static func readArguments<Names: NameReading>(
             from reader: inout MessageReader, by names: Names
@@ -133,7 +133,7 @@ extension Contract {
             let key = try names.key(reader.readString())
             var remaining = ContractLimits.maximumValueCount
             let archive = try VariantForm.readArchive(from: &reader, remaining: &remaining)
-            try DefaultsError.checkSize(of: archive)
+            try ContractError.checkSize(of: archive)
             return (domain, key, archive)
         }
     }

@@ -15,7 +15,7 @@ package enum VariantForm {
     ///     own variant. The nesting depth of a message is limited.
     ///   - budget: The limits for several archives. It is reduced by what was made, also if an
     ///     error is thrown.
-    /// - Throws: ``DefaultsError`` with code `notRepresentable` if D-Bus cannot carry what the
+    /// - Throws: ``ContractError`` with code `notRepresentable` if D-Bus cannot carry what the
     ///   archive contains, and `tooLarge` if the value would not fit into a reply.
     package static func value(
         of archive: KeyedArchive, inside containers: Int = 1, budget: inout ValueBudget
@@ -50,7 +50,7 @@ package enum VariantForm {
     ///
     /// - Parameter remaining: How many values may be read, including nested ones. It is reduced by
     ///   those that were read.
-    /// - Throws: ``DefaultsError`` with code `invalidArguments` if an archive cannot contain a
+    /// - Throws: ``ContractError`` with code `invalidArguments` if an archive cannot contain a
     ///   value of this type, or if an object is spelled wrongly; `tooLarge` if the archive would be
     ///   above the size limit.
     package static func readArchive(
@@ -63,15 +63,15 @@ package enum VariantForm {
             return builder.finish()
         } catch let error as ValueFormError {
             guard error.code == .limitExceeded else {
-                throw DefaultsError(.invalidArguments, error.description)
+                throw ContractError(.invalidArguments, error.description)
             }
             guard builder.count < remaining else { throw tooManyValues }
-            throw DefaultsError(.tooLarge, "\(error) Send it as an archive with Set.")
+            throw ContractError(.tooLarge, "\(error) Send it as an archive with Set.")
         }
     }
 
-    private static var tooManyValues: DefaultsError {
-        DefaultsError(
+    private static var tooManyValues: ContractError {
+        ContractError(
             .tooLarge,
             "One call takes at most \(ContractLimits.maximumValueCount) values, including nested ones. "
                 + "Send them as archives with Set or Apply.")

@@ -79,12 +79,12 @@ enum VariantReader {
         }
     }
 
-    private static let descriptor = DefaultsError(
+    private static let descriptor = ContractError(
         .invalidArguments,
         "The value contains a file descriptor, which cannot be stored. Store the name of the file "
             + "or its contents.")
 
-    private static let otherKeys = DefaultsError(
+    private static let otherKeys = ContractError(
         .invalidArguments,
         "The value contains a dictionary whose keys are not strings. Send a dictionary of $class, "
             + "NS.keys and NS.objects instead.")

@@ -175,26 +175,26 @@ extension VariantWriter {
         return string
     }
 
-    private static func notRepresentable(_ what: String) -> DefaultsError {
-        DefaultsError(
+    private static func notRepresentable(_ what: String) -> ContractError {
+        ContractError(
             .notRepresentable,
             "The archive contains \(what), which a D-Bus value cannot carry. Read its bytes with Get."
         )
     }
 
-    static var tooDeep: DefaultsError {
+    static var tooDeep: ContractError {
         notRepresentable("values nested deeper than a message allows")
     }
 
-    static var tooMany: DefaultsError {
-        DefaultsError(
+    static var tooMany: ContractError {
+        ContractError(
             .tooLarge,
             "The archive expands to more than \(ContractLimits.maximumValueCount) values, including nested "
                 + "ones. Read its bytes with Get.")
     }
 
-    static var tooLarge: DefaultsError {
-        DefaultsError(
+    static var tooLarge: ContractError {
+        ContractError(
             .tooLarge,
             "As a D-Bus value the archive would exceed the size of a reply, which is at most "
                 + "\(ContractLimits.maximumReplySize) bytes. Read its bytes with Get.")

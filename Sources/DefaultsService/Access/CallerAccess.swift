@@ -77,7 +77,7 @@ extension Connection {
                     Wait for the reply, as 'dbus-send --print-reply' does.
                     """)
             }
-            return DBusError(replying: DefaultsError.otherUser)
+            return DBusError(replying: ContractError.otherUser)
         }
     }
 }

@@ -122,7 +122,7 @@ extension DefaultsObject {
             try checkDisk(growth, of: proposal.domain, by: application, bounds)
         } catch let quota as QuotaUse {
             refusals.note(quota, logger)
-            throw DefaultsError(quota, in: layers.places)
+            throw ContractError(quota, in: layers.places)
         }
     }
 
@@ -144,13 +144,13 @@ extension DefaultsObject {
             bound: .bytesPerMinute, name: program.name, limit: limit, used: size)
         if limit == 0 {
             refusals.note(quota, logger)
-            throw DefaultsError(quota, in: layers.places)
+            throw ContractError(quota, in: layers.places)
         }
         guard let wait = quotas.rates.wait(program, for: size, limit: limit, at: .now) else {
             return
         }
         refusals.note(quota, logger)
-        throw DefaultsError(quota, waiting: wait)
+        throw ContractError(quota, waiting: wait)
     }
 
     private func checkUsage(

@@ -55,7 +55,7 @@ extension DefaultsObject {
     func checkUnconfined(_ call: MethodCall) throws {
         guard case .full = CallerAccess(of: call.credentials, isBusPrivate: true) else {
             refusals.note(call.credentials?.application, call.member, nil, logger)
-            throw DefaultsError(confined: call.member.string)
+            throw ContractError(confined: call.member.string)
         }
     }
 }

@@ -33,7 +33,7 @@ final class DomainReading {
         let entries = try view.summaries(of: domain)
         let size = entries.reduce(0) { $0 + Self.entryOverhead + $1.key.length + $1.size }
         guard size <= ContractLimits.maximumReplySize else {
-            throw DefaultsError(tooLargeDomain: domain, on: hosts)
+            throw ContractError(tooLargeDomain: domain, on: hosts)
         }
         try Contract.GetAll.writeReply(at: view.generation.rawValue, to: &reply) {
             _ = try write(entries.map(\.key), of: domain, to: &$0)
@@ -55,7 +55,7 @@ final class DomainReading {
                     room -= NamesSize.size(of: key.name)
                 }
                 guard entries.size <= room else {
-                    throw DefaultsError(tooLargeDomain: domain, on: hosts)
+                    throw ContractError(tooLargeDomain: domain, on: hosts)
                 }
             }
         } unrepresentable: {
@@ -154,7 +154,7 @@ final class DomainReading {
             for attached in domains {
                 try write(attached, to: &array, room: &room)
                 guard array.size <= ContractLimits.maximumReplySize else {
-                    throw DefaultsError(tooLargeDomains: domains.count)
+                    throw ContractError(tooLargeDomains: domains.count)
                 }
             }
         }
@@ -205,8 +205,8 @@ final class DomainReading {
             return try VariantForm.value(
                 of: KeyedArchive(validating: stored.archive),
                 inside: Contract.GetAllValues.containers, budget: &budget)
-        } catch is DefaultsError, is ArchiveError {
-            if budget.isSpent { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
+        } catch is ContractError, is ArchiveError {
+            if budget.isSpent { throw ContractError(tooLargeDomain: domain, on: hosts) }
             return nil
         }
     }
@@ -238,7 +238,7 @@ enum NamesSize {
 
     /// - Throws: `TooLarge` if this many names of this total size do not fit.
     static func check(_ count: Int, size: Int, room: Int) throws {
-        guard size <= room else { throw DefaultsError(tooLargeNames: count, size, room: room) }
+        guard size <= room else { throw ContractError(tooLargeNames: count, size, room: room) }
     }
 
     private static let overhead = 8

@@ -99,9 +99,9 @@ struct RestorationReport: CustomStringConvertible {
 
     /// Adds what would change in a domain, or in a part of it.
     ///
-    /// - Throws: `DefaultsError` if a reply cannot hold all names. They are counted here because a
+    /// - Throws: `ContractError` if a reply cannot hold all names. They are counted here because a
     ///   database may have more names than fit into memory.
-    mutating func note(_ part: Part) throws(DefaultsError) {
+    mutating func note(_ part: Part) throws(ContractError) {
         namesSize += part.namesSize
         guard namesSize <= ContractLimits.maximumReplySize else { throw .tooManyRestored }
         set += UInt64(part.set.count)

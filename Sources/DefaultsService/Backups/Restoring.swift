@@ -44,7 +44,7 @@ extension DefaultsObject {
             // Nothing was changed, so there is no partial result to report. This also applies to a
             // dry run.
             if case .notNeeded = report.undoing { throw error }
-            throw DefaultsError(notRestored: restoration.source.name, report, because: error)
+            throw ContractError(notRestored: restoration.source.name, report, because: error)
         }
         logger.notice("Restored the backup \(restoration.source.name): \(report).")
         return report
@@ -64,11 +64,11 @@ extension DefaultsObject {
             switch source {
             case .backup(let name):
                 guard let found = try database.backups().first(where: { $0.name == name }) else {
-                    throw DefaultsError(noBackup: name)
+                    throw ContractError(noBackup: name)
                 }
                 (backup, reader) = (found, try await writer.open(found))
             case .file(let path):
-                guard !isDatabase(path) else { throw DefaultsError(restoringItself: path) }
+                guard !isDatabase(path) else { throw ContractError(restoringItself: path) }
                 (backup, reader) = (nil, try await writer.openBackup(at: path))
             }
             while try await reader.verify() { try checkNotEnding() }
@@ -77,7 +77,7 @@ extension DefaultsObject {
             if !damage.isNone { logger.warning("In the backup \(source.name): \(damage)") }
             return (backup, reader)
         } catch let error as StorageError where error.code == .damagedDatabase {
-            throw DefaultsError(damagedBackup: source.name, because: error)
+            throw ContractError(damagedBackup: source.name, because: error)
         }
     }
 
@@ -95,7 +95,7 @@ extension DefaultsObject {
         do {
             return try await body()
         } catch let error as StorageError where error.isDamage {
-            throw DefaultsError(damageIn: source.name, error)
+            throw ContractError(damageIn: source.name, error)
         }
     }
 
@@ -119,7 +119,7 @@ extension DefaultsObject {
             missing.removeAll { Restoration.covers($0, part.domain) }
         }
         guard let domain = missing.map({ $0.spelling(on: hosts) }).min() else { return }
-        throw DefaultsError(noDomainToRestore: domain, from: restoration.source.name)
+        throw ContractError(noDomainToRestore: domain, from: restoration.source.name)
     }
 
     /// Makes the backup that can undo the restoration, before the first change.
@@ -234,7 +234,7 @@ extension DefaultsObject {
         while true {
             // The service may have ended since this was called. So nothing may suspend between this
             // check and the commit.
-            guard !disk.hasEnded else { throw DefaultsError.isEnding }
+            guard !disk.hasEnded else { throw ContractError.isEnding }
             do {
                 return try commit(proposal)
             } catch is RoomAwaited {

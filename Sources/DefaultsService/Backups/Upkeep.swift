@@ -65,7 +65,7 @@ struct Upkeep {
 extension DefaultsObject {
     /// Adds a request to the queue.
     func request(_ request: Upkeep.Request) {
-        guard !upkeep.isEnding else { return request.refuse(DefaultsError.isEnding) }
+        guard !upkeep.isEnding else { return request.refuse(ContractError.isEnding) }
         upkeep.waiting.append(request)
         guard !upkeep.isUnderWay else { return }
         upkeep.isUnderWay = true
@@ -118,7 +118,7 @@ extension DefaultsObject {
 
     /// Stops long work if the service is ending.
     func checkNotEnding() throws {
-        if upkeep.isEnding { throw DefaultsError.isEnding }
+        if upkeep.isEnding { throw ContractError.isEnding }
     }
 
     private func tidy() async {
@@ -176,7 +176,7 @@ extension DefaultsObject {
     /// - Throws: If the disk has refused, or if the service is ending.
     func makeBackup(
         _ kind: Backup.Kind, sparing spared: Backup? = nil
-    ) async throws -> Result<Backup, DefaultsError> {
+    ) async throws -> Result<Backup, ContractError> {
         while true {
             try checkNotEnding()
             _ = try await durability().get()
@@ -189,7 +189,7 @@ extension DefaultsObject {
                 return .success(backup)
             case .damaged(let damage):
                 note(damage)
-                return .failure(DefaultsError(notBackedUp: damage))
+                return .failure(ContractError(notBackedUp: damage))
             // The service is ending, or the store was replaced. In the second case, the new store
             // is backed up.
             case .givenUp: continue

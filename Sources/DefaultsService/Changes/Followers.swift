@@ -28,14 +28,14 @@ struct Followers {
     /// Has a program follow domains.
     ///
     /// - Returns: Whether it has not followed any before.
-    /// - Throws: `DefaultsError` if it follows too many.
+    /// - Throws: `ContractError` if it follows too many.
     mutating func add(_ names: [String], for connection: Connection) throws -> Bool {
         let number = ObjectIdentifier(connection)
         let isNew = followers[number] == nil
         let follower = followers[number] ?? Follower(connection)
         let all = follower.domains.union(names)
         guard all.count <= ContractLimits.maximumAttachedDomains else {
-            throw DefaultsError.tooManyDomains
+            throw ContractError.tooManyDomains
         }
         follower.domains = all
         followers[number] = follower

@@ -63,7 +63,7 @@ extension DefaultsObject {
             // If the reply cannot be sent, the caller gets an error instead, or has left.
             try? reply(to: call, generation)
         case .failure(let error):
-            call.fail(DefaultsError(notDurable: generation, error))
+            call.fail(ContractError(notDurable: generation, error))
         }
     }
 }

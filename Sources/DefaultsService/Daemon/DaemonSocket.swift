@@ -55,8 +55,8 @@ final class DaemonSocket {
     private static func refusal(of credentials: PeerCredentials?) -> DBusError? {
         switch CallerAccess(of: credentials, isBusPrivate: false) {
         case .full: nil
-        case .confined: DBusError(replying: DefaultsError.onlyOverBus)
-        case .none: DBusError(replying: DefaultsError.otherUser)
+        case .confined: DBusError(replying: ContractError.onlyOverBus)
+        case .none: DBusError(replying: ContractError.otherUser)
         }
     }
 

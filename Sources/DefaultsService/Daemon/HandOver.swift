@@ -84,7 +84,7 @@ struct HandOver {
         while let owner = try await witness.owner(of: Contract.busName),
             owner != connection.uniqueName
         {
-            let refusal: DefaultsError?
+            let refusal: ContractError?
             do {
                 refusal = try await ask(owner)
             } catch is CancellationError {
@@ -111,11 +111,11 @@ struct HandOver {
     ///
     /// - Returns: The refusal if another connection is to get the name first.
     /// - Throws: ``LifeCycleError`` if the owner keeps the name.
-    private func ask(_ owner: BusName) async throws -> DefaultsError? {
+    private func ask(_ owner: BusName) async throws -> ContractError? {
         do {
             try await connection.call(Contract.HandOver.self, (), of: owner, timeout: nil)
             return nil
-        } catch let error as DefaultsError {
+        } catch let error as ContractError {
             guard error.code == .conflict else {
                 throw LifeCycleError.handOverRefused(error.message)
             }
@@ -154,7 +154,7 @@ extension DefaultsObject {
     ///
     /// After that, the daemon ends as after any loss of the name.
     func handOver(_ call: MethodCall) throws {
-        guard let successor = call.sender else { throw DefaultsError.noNameToHandOver }
+        guard let successor = call.sender else { throw ContractError.noNameToHandOver }
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
         Task(executorPreference: connection.loop) {
@@ -183,7 +183,7 @@ extension DefaultsObject {
         let owners = try await connection.queuedOwners(of: Contract.busName)
         let waiting = owners.filter { $0 != connection.uniqueName?.string }
         guard waiting.first == successor.string else {
-            throw DefaultsError(notNext: successor, waiting: waiting)
+            throw ContractError(notNext: successor, waiting: waiting)
         }
     }
 }

@@ -24,13 +24,13 @@ extension DefaultsObject {
     /// - Parameter keys: Evaluated only if something is locked.
     func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
         guard domain.layer.isWritable else {
-            throw DefaultsError(lockedLayer: domain, in: layers.places)
+            throw ContractError(lockedLayer: domain, in: layers.places)
         }
         let managed = layersThatLock(domain)
         guard !managed.isEmpty else { return }
         for key in try keys() {
             if let lock = try lock(of: key, by: managed) {
-                throw DefaultsError(locked: key, of: domain, by: lock, on: hosts)
+                throw ContractError(locked: key, of: domain, by: lock, on: hosts)
             }
         }
     }

@@ -50,7 +50,7 @@ extension DefaultsObject {
                         try Contract.Synchronize.writeReply(generation.rawValue, to: &$0)
                     }
                 case .failure(let error):
-                    call.fail(DefaultsError(notDurable: error))
+                    call.fail(ContractError(notDurable: error))
                 }
             }
         }
@@ -93,10 +93,10 @@ extension DefaultsObject {
         }
         try checkWritable(domain, [old, new])
         guard let stored = try database.value(domain, old) else {
-            throw DefaultsError(noKey: old, in: domain, on: hosts)
+            throw ContractError(noKey: old, in: domain, on: hosts)
         }
         guard try database.generation(domain, new) == nil else {
-            throw DefaultsError(renaming: old, to: new, in: domain, on: hosts)
+            throw ContractError(renaming: old, to: new, in: domain, on: hosts)
         }
         let change = ChangeProposal(
             domain: domain, set: [.init(key: new, archive: stored.archive)], removed: [old],
@@ -174,7 +174,7 @@ extension DefaultsObject {
             try PreparedTransaction(
                 Contract.ApplyValues.readArguments(from: &arguments, by: names)
             ) { archive in
-                try DefaultsError.checkSize(of: archive)
+                try ContractError.checkSize(of: archive)
                 return archive
             }
         } then: {
@@ -217,7 +217,7 @@ extension DefaultsObject {
         }
         try checkWritable(domain, request.keys + transaction.removed)
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
-            throw DefaultsError(conflict, in: domain, on: hosts)
+            throw ContractError(conflict, in: domain, on: hosts)
         }
         let proposal = ChangeProposal(
             domain: domain,
@@ -275,9 +275,9 @@ struct PreparedTransaction: Sendable {
         do {
             return try archive()
         } catch let error as ArchiveError {
-            throw DefaultsError(DefaultsError(error), of: key)
-        } catch let error as DefaultsError {
-            throw DefaultsError(error, of: key)
+            throw ContractError(ContractError(error), of: key)
+        } catch let error as ContractError {
+            throw ContractError(error, of: key)
         }
     }
 }

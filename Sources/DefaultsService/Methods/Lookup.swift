@@ -64,7 +64,7 @@ extension DefaultsObject {
         for place in places(of: domain, in: view) {
             if let stored = try view.value(place.domain, key) { return (stored, place.name) }
         }
-        throw DefaultsError(noLayerHas: key, for: domain)
+        throw ContractError(noLayerHas: key, for: domain)
     }
 
     /// The places that a search looks into, of those that a view shows and that may have keys.

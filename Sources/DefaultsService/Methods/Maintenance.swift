@@ -94,8 +94,8 @@ extension DefaultsObject {
         let (name, path, domains, isDry) = try call.arguments {
             try Contract.Restore.readArguments(from: &$0)
         }
-        guard name.isEmpty || path.isEmpty else { throw DefaultsError.backupTwice }
-        guard path.isEmpty || path.hasPrefix("/") else { throw DefaultsError(relativeBackup: path) }
+        guard name.isEmpty || path.isEmpty else { throw ContractError.backupTwice }
+        guard path.isEmpty || path.hasPrefix("/") else { throw ContractError(relativeBackup: path) }
         var restoration = Restoration(
             source: path.isEmpty ? .backup(name) : .file(path), origin: origin(of: call))
         restoration.domains = Set(try domains.map { try names.domain($0) })

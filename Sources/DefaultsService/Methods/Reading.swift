@@ -79,7 +79,7 @@ extension DefaultsObject {
     ) throws -> StoredValue {
         let (domain, key) = arguments
         guard let stored = try view(for: call, of: domain).value(domain, key) else {
-            throw DefaultsError(noKey: key, in: domain, on: hosts)
+            throw ContractError(noKey: key, in: domain, on: hosts)
         }
         return stored
     }
@@ -114,7 +114,7 @@ extension DefaultsObject {
         if let totals = totals.certain {
             let perKey = DomainReading.entryOverhead + DomainReading.smallestArchive
             guard totals.nameBytes + perKey * totals.keys <= ContractLimits.maximumReplySize else {
-                throw DefaultsError(tooLargeDomain: domain, on: hosts)
+                throw ContractError(tooLargeDomain: domain, on: hosts)
             }
         }
         try answer(call, isLong: totals.isLong) { try $0.writeAll(of: domain, to: &$1) }
@@ -129,7 +129,7 @@ extension DefaultsObject {
             // Each key needs at least one value, or one name in the list.
             guard totals.keys <= ValueBudget.domain.values,
                 NamesSize.size(of: totals) <= ContractLimits.maximumReplySize
-            else { throw DefaultsError(tooLargeDomain: domain, on: hosts) }
+            else { throw ContractError(tooLargeDomain: domain, on: hosts) }
         }
         let isLong = try totals.isLong || isLarge(domain, in: view(for: call))
         try answer(call, isLong: isLong) { try $0.writeAllValues(of: domain, to: &$1) }

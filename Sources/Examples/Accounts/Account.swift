@@ -8,7 +8,7 @@ struct Account: Codable, Hashable {
     var username: String
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     /// The accounts by their names; there are none at the first start.
     static let accounts = DefaultsKey<[String: Account]>(
         "Accounts", coding: .accounts, default: { [:] })

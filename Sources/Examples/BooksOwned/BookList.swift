@@ -2,7 +2,7 @@ import DefaultsClient
 import ExampleSupport
 import Foundation
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     /// The books that a list begins with.
     static let titles = DefaultsKey("Titles", default: ["Emma", "Moby-Dick"])
 }

@@ -12,7 +12,7 @@ struct GameOptions: Codable, Hashable {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     /// The options; a field that a stored object lacks is as it is here.
     ///
     /// The first version of the game called the class `Options`. Its objects are read too: the name of

@@ -64,7 +64,7 @@ final class Level: NSObject, NSSecureCoding, ArchiveNamed {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     /// The first level, with all others.
     static let levels = DefaultsKey("Levels", ofClass: Level.self) {
         Level("Meadow")

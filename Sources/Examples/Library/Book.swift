@@ -58,7 +58,7 @@ final class Book: NSObject, NSSecureCoding, ArchiveNamed {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static let books = DefaultsKey("Books", coding: .books, default: { [] })
 }
 

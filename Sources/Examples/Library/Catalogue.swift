@@ -60,7 +60,7 @@ struct Catalogue {
     /// If the file cannot be read, the books stay.
     func load(from path: String) async throws {
         let books = try Self.books(in: path)
-        try await defaults.commit { $0[.books] = books }
+        try await defaults.transaction { $0[.books] = books }
     }
 
     private static func books(in path: String) throws -> [Book] {

@@ -20,7 +20,7 @@ final class LibraryCard: NSObject {
     }
 }
 
-extension SecretKeys {
+extension AnySecretKey {
     static let cardPIN = SecretKey<String?>("CardPIN")
 }
 

@@ -6,7 +6,7 @@ import KeyedArchive
 
 /// Each document is a value of its own, and so is each of its pictures. A list of the documents loads no
 /// picture, and a change of the rating sends none.
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     static func data(of name: String) -> DefaultsKey<ScaryBugData?> {
         DefaultsKey(name, coding: .optional(.scaryBug), default: { nil })
     }
@@ -117,7 +117,7 @@ struct Pictures {
             last = newest + 1
         }
         let name = "Bug \(number)"
-        try await defaults.commit {
+        try await defaults.transaction {
             $0[.data(of: name)] = data
             $0[.thumbImage(of: name)] = pictures?.thumbImage
             $0[.fullImage(of: name)] = pictures?.fullImage
@@ -150,7 +150,7 @@ struct Pictures {
     /// Changes both pictures, or removes them.
     func setPictures(of name: String, _ pictures: Pictures?) async throws {
         try find(name)
-        try await defaults.commit {
+        try await defaults.transaction {
             $0[.thumbImage(of: name)] = pictures?.thumbImage
             $0[.fullImage(of: name)] = pictures?.fullImage
         }
@@ -159,7 +159,7 @@ struct Pictures {
     /// Deletes a bug and its pictures, also one that cannot be read.
     func delete(_ name: String) async throws {
         try find(name)
-        try await defaults.commit {
+        try await defaults.transaction {
             $0.reset(.data(of: name))
             $0.reset(.thumbImage(of: name))
             $0.reset(.fullImage(of: name))

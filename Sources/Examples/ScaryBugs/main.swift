@@ -79,7 +79,7 @@ await runProgram(usage: usage) { words in
 @MainActor func show(_ name: String, in bugs: ScaryBugDatabase) throws {
     print(line(name, try bugs.data(of: name)))
     let pictures = [
-        ("thumbnail", DefaultsKeys.thumbImage(of: name)), ("image", .fullImage(of: name)),
+        ("thumbnail", AnyDefaultsKey.thumbImage(of: name)), ("image", .fullImage(of: name)),
     ]
     for (kind, key) in pictures {
         let picture = try bugs.defaults.value(of: key)

@@ -39,7 +39,7 @@ public func runProgram(
     } catch {
         let isOfStored =
             error is DecodingError || (error as? ObjectCodingError)?.byteOffset != nil
-            || (error as? ClientError)?.code == .undecodable
+            || (error as? DefaultsError)?.code == .undecodable
         tell(
             isOfStored
                 ? "The stored value cannot be read, and was not changed. \(sentence(of: error)) "
@@ -69,7 +69,7 @@ public func sentence(of error: any Error) -> String {
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     // Its own sentence is for the developer.
-    case let error as ClientError where error.code == .undecodable:
+    case let error as DefaultsError where error.code == .undecodable:
         return "\(subject(at: [])) is of another type than this program stores."
     case EncodingError.invalidValue(_, let context):
         return context.debugDescription

@@ -124,7 +124,7 @@ struct ChangeDocument {
         switch error {
         case let failure as ShellWords.Failure:
             return ToolError("\(failure.message).", ToolError.refused)
-        case is ToolError, is LockedKey, is Unexpected, is ClientError, is DBusError:
+        case is ToolError, is LockedKey, is Unexpected, is DefaultsError, is DBusError:
             return ToolError(error)
         default:
             let message = Defaultsctl.message(for: error)

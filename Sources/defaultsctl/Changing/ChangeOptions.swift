@@ -90,7 +90,7 @@ extension RemoteDefaults {
         for _ in 1..<Self.mostAttempts {
             do {
                 return try await attempt()
-            } catch let error as ClientError where error.code == .conflict {
+            } catch let error as DefaultsError where error.code == .conflict {
                 continue
             }
         }
@@ -117,7 +117,7 @@ extension RemoteDefaults {
         do {
             let (archive, generation) = try await archive(forKey: key, in: domain)
             return (archive, generation)
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             return (nil, 0)
         }
     }

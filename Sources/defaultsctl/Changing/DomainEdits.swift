@@ -83,7 +83,7 @@ extension DomainEdits {
         }
         do {
             try await checkExpectations(of: keys, with: defaults)
-        } catch let error as ClientError where error.code == .conflict {
+        } catch let error as DefaultsError where error.code == .conflict {
             throw await failedExpectation(with: defaults) ?? error
         }
         _ = try await transaction(on: defaults, against: nil)
@@ -122,7 +122,7 @@ extension DomainEdits {
     ///
     /// - Parameter isCompared: Whether to find out what was changed. If so, the current values are
     ///   read first, and the change depends on them.
-    /// - Throws: `ClientError` with `conflict` if a key does not have the expected generation.
+    /// - Throws: `DefaultsError` with `conflict` if a key does not have the expected generation.
     @discardableResult
     func apply(
         to defaults: RemoteDefaults, comparing isCompared: Bool = false
@@ -137,11 +137,11 @@ extension DomainEdits {
                     domain: domain, line: line, generation: generation,
                     removals: Set(transaction.removals),
                     replaced: snapshot?.valuesReplaced(by: transaction) ?? [:])
-            } catch let error as ClientError where error.code == .conflict {
+            } catch let error as DefaultsError where error.code == .conflict {
                 // If the user's own expectation does not hold, trying again does not help.
                 do {
                     try await checkExpectations(of: keys, with: defaults)
-                } catch let error as ClientError where error.code == .conflict {
+                } catch let error as DefaultsError where error.code == .conflict {
                     throw Unexpected(conflict: error)
                 }
                 throw error
@@ -187,7 +187,7 @@ extension DomainEdits {
 
 /// A conflict with a generation that the user has given.
 struct Unexpected: Error {
-    let conflict: ClientError
+    let conflict: DefaultsError
 }
 
 /// The keys of a domain at one moment.
@@ -254,7 +254,7 @@ struct MadeEdits {
         }
         do {
             try await defaults.apply(transaction, in: domain)
-        } catch let error as ClientError where error.code == .limitsExceeded {
+        } catch let error as DefaultsError where error.code == .limitsExceeded {
             // The domain may have been above a bound before. An older service does not know the option.
             transaction.isUndo = true
             try await defaults.apply(transaction, in: domain)

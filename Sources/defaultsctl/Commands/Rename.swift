@@ -25,7 +25,7 @@ struct Rename: ServiceCommand {
         do {
             try await defaults.move(oldKey, to: newKey, in: domain)
             try await change.finish(oldKey != newKey, on: defaults)
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             throw ToolError.noKeyToRename(oldKey, in: domain)
         }
     }

@@ -82,7 +82,7 @@ struct ServiceCheck {
             }
             if connection !== session { await connection.close() }
             return true
-        case .failed(let error as ClientError):
+        case .failed(let error as DefaultsError):
             findings.append(
                 .problem("service", error.message, "Read its log: journalctl --user -u defaultsd"))
         case .failed(let error):

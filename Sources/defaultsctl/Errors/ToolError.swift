@@ -26,7 +26,7 @@ struct ToolError: Error {
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
 
-    init(_ fact: String, _ exitCode: ExitCode, remark: DefaultsError.Remark? = nil) {
+    init(_ fact: String, _ exitCode: ExitCode, remark: ContractError.Remark? = nil) {
         self.init(fact, exitCode, remark.map { " \($0.rawValue)" } ?? "")
     }
 
@@ -36,7 +36,7 @@ struct ToolError: Error {
         self.exitCode = exitCode
     }
 
-    private init(_ error: DefaultsError) {
+    private init(_ error: ContractError) {
         let exitCode = error.code == .notDurable ? Self.notOnDisk : Self.refused
         self.init(error.fact, exitCode, String(error.message.dropFirst(error.fact.count)))
     }
@@ -46,10 +46,10 @@ struct ToolError: Error {
         switch error.ofContract {
         case let error as ToolError: self = error
         case let error as LockedKey: self = .locked(error)
-        case let error as ClientError: self.init(error.message.onOneLine, Self.noService)
+        case let error as DefaultsError: self.init(error.message.onOneLine, Self.noService)
         case let error as DomainEdits.KeyFailure: self.init(error.reason)
         case let error as Unexpected: self.init(error.conflict)
-        case let error as DefaultsError: self.init(error)
+        case let error as ContractError: self.init(error)
         case let error as DBusError where Self.unreachable.contains(error.name):
             let reason =
                 error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message

@@ -75,7 +75,7 @@ struct EffectiveOption: ParsableArguments {
             return effective
                 ? try await defaults.lookUp(key, in: domain).archive
                 : try await defaults.archive(forKey: key, in: domain).archive
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             throw await defaults.noPair(domain, key, amongEffective: effective)
         }
     }

@@ -58,7 +58,7 @@ struct DomainExplanation {
     ) async throws -> [LayerEntry]? {
         do {
             return try await defaults.explain(key, in: domain)
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             // The key was removed meanwhile.
             return nil
         }

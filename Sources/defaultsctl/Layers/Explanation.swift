@@ -24,7 +24,7 @@ struct Explanation {
                 let isRead = entry.hasValue && entry.size <= largest
                 layers.append((entry, isRead ? try await value(of: entry, from: defaults) : nil))
             }
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             layers = []
         }
         guard !layers.isEmpty else {
@@ -39,7 +39,7 @@ struct Explanation {
         guard let layer = entry.layer.domain(of: domain) else { return nil }
         do {
             return try await defaults.archiveIfThere(forKey: key, in: layer).archive
-        } catch let error where error.ofContract is DefaultsError || error is ArchiveError {
+        } catch let error where error.ofContract is ContractError || error is ArchiveError {
             // If one value is damaged, the other layers are still shown.
             return nil
         }

@@ -8,7 +8,7 @@ extension RemoteDefaults {
     func lock(of key: String, in domain: String) async throws -> LayerEntry? {
         do {
             return try await explain(key, in: domain).first(where: \.isLocked)
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             return nil
         }
     }
@@ -36,7 +36,7 @@ extension RemoteDefaults {
             locks = try await self.locks(of: name)
         } catch  where (error.ofContract as? DBusError)?.name == .unknownMethod {
             return []
-        } catch  where (error.ofContract as? DefaultsError)?.code == .accessDenied {
+        } catch  where (error.ofContract as? ContractError)?.code == .accessDenied {
             return []
         }
         let index = LockIndex(locks)

@@ -107,11 +107,11 @@ extension Watcher {
         let (archive, generation): (KeyedArchive, UInt64)
         do {
             (archive, generation) = try await defaults.archive(forKey: key, in: domain)
-        } catch let error as ClientError where error.code == .notFound {
+        } catch let error as DefaultsError where error.code == .notFound {
             // Its removal is reported next, and is then known to be a removal.
             if held == nil { domains[domain, default: .init()].held.holdUnknown(for: key) }
             return
-        } catch let error where error.ofContract is DefaultsError || error is ArchiveError {
+        } catch let error where error.ofContract is ContractError || error is ArchiveError {
             // A value that cannot be read must not prevent reporting it or the others.
             domains[domain, default: .init()].held.holdUnknown(for: key)
             return try tell(

@@ -6,7 +6,7 @@ import DefaultsStorage
 import DefaultsTerms
 
 /// The messages of this module's own refusals.
-extension DefaultsError {
+extension ContractError {
     init(noKey key: Key, in domain: Domain, on hosts: HostNames) {
         self.init(
             .notFound,
@@ -59,7 +59,7 @@ extension DefaultsError {
     }
 
     /// For one of several values, with its key.
-    init(_ refusal: DefaultsError, of key: Key) {
+    init(_ refusal: ContractError, of key: Key) {
         self.init(refusal.code, "For the key \(key.name.quotedForMessage): \(refusal.message)")
     }
 
@@ -82,12 +82,12 @@ extension DefaultsError {
                 + "\(ContractLimits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
     }
 
-    static let otherUser = DefaultsError(
+    static let otherUser = ContractError(
         .accessDenied,
         "This service only answers programs of its own user, but the caller belongs to another user "
             + "or its user is unknown. Call the service on the bus of the caller's own user.")
 
-    static let onlyOverBus = DefaultsError(
+    static let onlyOverBus = ContractError(
         .accessDenied,
         "A program in a sandbox may not use the daemon's socket. Call the service over the bus.")
 
@@ -150,7 +150,7 @@ extension DefaultsError {
                 + "again in \(seconds) s.", .nothingChanged)
     }
 
-    static let noNameToHandOver = DefaultsError(
+    static let noNameToHandOver = ContractError(
         .invalidArguments, "Without a bus there is no name to hand over. Close the connection.")
 
     /// For a caller of HandOver that would not get the name.
@@ -200,10 +200,10 @@ extension DefaultsError {
                 + "directory. Give the absolute path of the backup.")
     }
 
-    static let backupTwice = DefaultsError(
+    static let backupTwice = ContractError(
         .invalidArguments, "A backup is given by both name and path. Give one of them.")
 
-    static let tooManyRestored = DefaultsError(
+    static let tooManyRestored = ContractError(
         .tooLarge,
         "The names of the keys that would change do not fit into a reply, which is at most "
             + "\(ContractLimits.maximumReplySize >> 20) MiB. Restore fewer domains at a time.")
@@ -223,7 +223,7 @@ extension DefaultsError {
     }
 
     /// The answer to requests for backups and restorations that are not done when the service ends.
-    static let isEnding = DefaultsError(
+    static let isEnding = ContractError(
         .storageFailed, "The daemon is ending, and the request was not carried out. Repeat it.")
 
     init(noLayerHas key: Key, for domain: Domain) {

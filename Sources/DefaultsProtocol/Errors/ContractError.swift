@@ -3,7 +3,7 @@ package import DBus
 /// An error of the contract, with a message for people.
 ///
 /// The message says what was refused and why, and what to do. It never contains a value.
-package struct DefaultsError: ErrorReply, Hashable, CustomStringConvertible {
+package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     /// The kind of error.
     ///
     /// The contract has a name for each of them.

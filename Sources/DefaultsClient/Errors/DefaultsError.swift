@@ -9,12 +9,12 @@ import DefaultsTerms
 ///
 /// ```swift
 /// do {
-///     try await defaults.commit { $0[.volume] = 0.5 }
-/// } catch let error as ClientError where error.code == .locked {
+///     try await defaults.transaction { $0[.volume] = 0.5 }
+/// } catch let error as DefaultsError where error.code == .locked {
 ///     show(error.message)
 /// }
 /// ```
-public struct ClientError: Error, Hashable, CustomStringConvertible {
+public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     /// What kind of error it is.
     public struct Code: Hashable, Sendable {
         private let name: String
@@ -61,7 +61,7 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
     /// The error that it was made of.
     package enum Cause: Hashable, Sendable {
         /// A refusal of the service.
-        case refusal(DefaultsError)
+        case refusal(ContractError)
         /// An error of the bus.
         case bus(DBusError)
 
@@ -91,20 +91,20 @@ public struct ClientError: Error, Hashable, CustomStringConvertible {
     public var description: String { message }
 }
 
-extension ClientError {
+extension DefaultsError {
     /// Whether what was expected did not hold.
     static func isConflict(_ error: any Error) -> Bool {
-        (error as? ClientError)?.code == .conflict
+        (error as? DefaultsError)?.code == .conflict
     }
 }
 
 /// Errors of the service and of the bus, as applications get them: with the same message.
-extension ClientError {
+extension DefaultsError {
     /// The refusal of a change or a read; any error that is not of the service stays as it is.
     static func telling(_ error: any Error) -> any Error {
         switch error {
-        case let refusal as DefaultsError: ClientError(refusal)
-        case let error as DBusError: ClientError(.refused, error.message, cause: .bus(error))
+        case let refusal as ContractError: DefaultsError(refusal)
+        case let error as DBusError: DefaultsError(.refused, error.message, cause: .bus(error))
         default: error
         }
     }
@@ -113,13 +113,13 @@ extension ClientError {
     /// it is.
     static func ofCall(_ error: any Error) -> any Error {
         switch error {
-        case let refusal as DefaultsError: ClientError(refusal)
-        case let error as DBusError: ClientError(.unreachable, error.message, cause: .bus(error))
+        case let refusal as ContractError: DefaultsError(refusal)
+        case let error as DBusError: DefaultsError(.unreachable, error.message, cause: .bus(error))
         default: error
         }
     }
 
-    private init(_ refusal: DefaultsError) {
+    private init(_ refusal: ContractError) {
         let code: Code =
             switch refusal.code {
             case .notFound: .notFound
@@ -136,116 +136,117 @@ extension ClientError {
     }
 }
 
-extension ClientError {
-    static let forked = ClientError(
+extension DefaultsError {
+    static let forked = DefaultsError(
         .forked,
         "This process cannot use defaults: its parent used them before the fork, and the connection "
             + "belongs to the parent. Call exec first, or fork before the parent uses defaults.")
 
-    static func unreachable(_ reason: String) -> ClientError {
-        ClientError(
+    static func unreachable(_ reason: String) -> DefaultsError {
+        DefaultsError(
             .unreachable,
             "The defaults service cannot be reached: \(reason) Changes are kept in memory, and are sent when "
                 + "it comes back.")
     }
 
     /// The service is installed and does not start.
-    static func notStarted(_ sentence: String) -> ClientError {
-        ClientError(.unreachable, sentence)
+    static func notStarted(_ sentence: String) -> DefaultsError {
+        DefaultsError(.unreachable, sentence)
     }
 
-    static func noAnswer(after bound: Duration) -> ClientError {
-        ClientError(
+    static func noAnswer(after bound: Duration) -> DefaultsError {
+        DefaultsError(
             .unreachable,
             "The defaults service has not answered within \(bound). It may still do so.")
     }
 
-    static func notWritable(_ layer: DefaultsLayer) -> ClientError {
-        ClientError(
+    static func notWritable(_ layer: DefaultsLayer) -> DefaultsError {
+        DefaultsError(
             .notWritable,
             "The layer \(layer) cannot be written by applications; domain, host, global and "
                 + "global-host can.")
     }
 
-    static func locked(_ key: KeyName, in domain: String) -> ClientError {
-        ClientError(
+    static func locked(_ key: KeyName, in domain: String) -> DefaultsError {
+        DefaultsError(
             .locked,
             "The administrator has locked the key '\(key)' of \(domain); `defaultsctl explain` names "
                 + "the file.")
     }
 
-    static func layerAsDomain(_ domain: String) -> ClientError {
-        ClientError(
+    static func layerAsDomain(_ domain: String) -> DefaultsError {
+        DefaultsError(
             .invalidName,
             "'\(domain)' is a layer of a domain. Use the name before the @, and name the layer in the call."
         )
     }
 
-    static func badName(_ key: KeyName) -> ClientError {
-        ClientError(
+    static func badName(_ key: KeyName) -> DefaultsError {
+        DefaultsError(
             .invalidName,
             "The name of a key has 1 to \(KeyRule.maximumLength) bytes, none of them NUL; this one has "
                 + "\(key.utf8.count).")
     }
 
-    static func tooLarge(_ key: KeyName, limit: Int) -> ClientError {
-        ClientError(
+    static func tooLarge(_ key: KeyName, limit: Int) -> DefaultsError {
+        DefaultsError(
             .tooLarge,
             "The value for the key '\(key)' is larger than \(limit >> 20) MiB. Keep it in a file.")
     }
 
-    static func conflict(_ key: KeyName, in domain: String) -> ClientError {
-        ClientError(
+    static func conflict(_ key: KeyName, in domain: String) -> DefaultsError {
+        DefaultsError(
             .conflict, "The key '\(key)' of \(domain) has changed since it was read. Read it again."
         )
     }
 
-    static func tooMuchContention(_ key: KeyName, in domain: String, attempts: Int) -> ClientError {
-        ClientError(
+    static func tooMuchContention(_ key: KeyName, in domain: String, attempts: Int) -> DefaultsError
+    {
+        DefaultsError(
             .conflict,
             "The key '\(key)' of \(domain) was not updated, because other programs changed it during each of "
                 + "\(attempts) attempts. Try again later.")
     }
 
-    static func tooManyChanges(_ key: KeyName, in domain: String, limit: Int) -> ClientError {
-        ClientError(
+    static func tooManyChanges(_ key: KeyName, in domain: String, limit: Int) -> DefaultsError {
+        DefaultsError(
             .tooManyChanges,
             "The key '\(key)' of \(domain) was not changed, because changes of \(limit >> 20) MiB already "
                 + "wait for the service to come back.")
     }
 
-    static func noSuchRawValue(of type: Any.Type) -> ClientError {
-        ClientError(.undecodable, "The stored value is not a raw value of \(type).")
+    static func noSuchRawValue(of type: Any.Type) -> DefaultsError {
+        DefaultsError(.undecodable, "The stored value is not a raw value of \(type).")
     }
 
-    static func notOfType(_ type: Any.Type, argument key: KeyName) -> ClientError {
-        ClientError(
+    static func notOfType(_ type: Any.Type, argument key: KeyName) -> DefaultsError {
+        DefaultsError(
             .undecodable, "The argument -\(key) of the command line is not a value of \(type).")
     }
 
-    static func unread(_ key: KeyName, in domain: String, _ error: any Error) -> ClientError {
-        ClientError(
-            (error as? ClientError)?.code ?? .undecodable,
+    static func unread(_ key: KeyName, in domain: String, _ error: any Error) -> DefaultsError {
+        DefaultsError(
+            (error as? DefaultsError)?.code ?? .undecodable,
             "The key '\(key)' of \(domain) was not changed, because its present value cannot be read: "
                 + "\(reason(of: error)) Set the key to replace the value, or reset it first.")
     }
 
-    static func kept(_ key: KeyName, under name: KeyName) -> ClientError {
-        ClientError(
+    static func kept(_ key: KeyName, under name: KeyName) -> DefaultsError {
+        DefaultsError(
             .undecodable,
             "The value that could not be read is kept under the key '\(name)'. Remove that key if "
                 + "nobody needs the value.")
     }
 
-    static func notFetched(_ key: KeyName, in domain: String) -> ClientError {
-        ClientError(
+    static func notFetched(_ key: KeyName, in domain: String) -> DefaultsError {
+        DefaultsError(
             .unreachable,
             "The key '\(key)' of \(domain) has a large value that could not be fetched. Before you "
                 + "set the key, read it again or reset it.")
     }
 
-    static func newerVersion(_ version: Int, of domain: String, known: Int) -> ClientError {
-        ClientError(
+    static func newerVersion(_ version: Int, of domain: String, known: Int) -> DefaultsError {
+        DefaultsError(
             .newerVersion,
             "The defaults of \(domain) have version \(version), and this program knows \(known) at "
                 + "most. Use a later version of it.")
@@ -253,6 +254,6 @@ extension ClientError {
 }
 
 extension Error {
-    /// The error of the service or of the bus that a ``ClientError`` was made of; any other error itself.
-    package var ofContract: any Error { (self as? ClientError)?.cause?.error ?? self }
+    /// The error of the service or of the bus that a ``DefaultsError`` was made of; any other error itself.
+    package var ofContract: any Error { (self as? DefaultsError)?.cause?.error ?? self }
 }

@@ -2,12 +2,12 @@ import DefaultsTerms
 package import KeyedArchive
 
 /// Messages for errors in the arguments of a call.
-extension DefaultsError {
+extension ContractError {
     /// Refuses an archive above the size limit.
-    package static func checkSize(of archive: KeyedArchive) throws(DefaultsError) {
+    package static func checkSize(of archive: KeyedArchive) throws(ContractError) {
         let size = archive.bytes.count
         guard size <= ContractLimits.maximumValueSize else {
-            throw DefaultsError(tooLargeArchive: size)
+            throw ContractError(tooLargeArchive: size)
         }
     }
 
@@ -18,12 +18,12 @@ extension DefaultsError {
                 + "Store large data in a file, and the file's name here.")
     }
 
-    static let tooManyKeys = DefaultsError(
+    static let tooManyKeys = ContractError(
         .tooLarge,
         "One call takes at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
-    package static let tooManyDomains = DefaultsError(
+    package static let tooManyDomains = ContractError(
         .tooLarge,
         "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest with another."
     )

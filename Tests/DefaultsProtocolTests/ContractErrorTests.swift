@@ -1,0 +1,30 @@
+import DBus
+import DefaultsProtocol
+import Testing
+
+@Suite struct ContractErrorTests {
+    @Test(arguments: [
+        ContractError.Code.notFound, .invalidDomain, .invalidKey, .invalidArchive,
+        .notRepresentable, .tooLarge, .locked, .conflict, .storageFailed, .notDurable,
+        .invalidArguments,
+    ])
+    func `A refusal is the same after it has crossed the bus`(code: ContractError.Code) {
+        let error = ContractError(code, "Because.")
+        #expect(ContractError(DBusError(error.errorName, error.errorMessage)) == error)
+    }
+
+    @Test(arguments: ContractError.Remark.allCases)
+    func `A refusal is distinguished from the remark that nothing was changed`(
+        remark: ContractError.Remark
+    ) {
+        let error = ContractError(.locked, "The key is locked.", remark)
+        let read = ContractError(DBusError(error.errorName, error.errorMessage))
+        #expect(read?.message == "The key is locked. \(remark.rawValue)")
+        #expect(read?.fact == "The key is locked.")
+        #expect(ContractError(.locked, "The key is locked.").fact == "The key is locked.")
+    }
+
+    @Test func `An error of the bus is not one of the contract's`() {
+        #expect(ContractError(DBusError(.serviceUnknown, "Nobody is there.")) == nil)
+    }
+}
