@@ -99,8 +99,8 @@ let package = Package(
         module(
             "DefaultsClient",
             [
-                "DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "DBus", "CLinux",
-                "SystemCalls",
+                "DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "PropertyList",
+                "OpenStepPropertyList", "DBus", "CLinux", "SystemCalls",
             ]),
         module(
             "DefaultsFoundation",

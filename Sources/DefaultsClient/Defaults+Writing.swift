@@ -12,26 +12,48 @@ extension Defaults {
     ///   - value: The value.
     ///   - key: The key.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
-    /// - Throws: ``DefaultsError`` if the layer cannot be written, the key is locked, too many changes
-    ///   wait already, or the process was forked; `EncodingError`, and what the type's `encode(to:)`
-    ///   throws, if the value cannot be archived. Nothing has changed then.
+    /// - Throws: `notWritable` if the layer cannot be written, `locked`, `unencodable` if the value
+    ///   cannot be archived, `tooManyChanges` if too many wait already, or `forked`. Nothing has changed
+    ///   then.
     public func set<Value>(
         _ value: Value, for key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain
-    ) throws {
-        try store.change(key.id, to: Entry(value, of: key), in: layer)
+    ) throws(DefaultsError) {
+        try store.change(key.id, to: Entry(value, of: key), in: layer, from: origin)
     }
 
-    /// Removes the value of a key from a layer.
+    /// Removes the values of keys from a layer, as one change.
     ///
-    /// The value of a weaker layer, or the key's default, is in effect then.
+    /// The values of a weaker layer, or the keys' defaults, are in effect then.
     ///
     /// If that is refused, ``failures`` reports it.
     ///
     /// - Parameters:
-    ///   - key: The key.
+    ///   - keys: The keys.
     ///   - layer: `domain`, `host`, `global` or `global-host`.
-    public func reset(_ key: AnyDefaultsKey, in layer: DefaultsLayer = .domain) {
-        store.reporting([key.id], in: layer) { try store.change(key.id, to: nil, in: layer) }
+    public func reset(_ keys: AnyDefaultsKey..., in layer: DefaultsLayer = .domain) {
+        reset(keys.map(\.id), in: layer)
+    }
+
+    /// Removes all values from a layer, as one change, also those of keys that the program does not know.
+    ///
+    /// If that is refused, for example because a key is locked, ``failures`` reports it.
+    ///
+    /// - Parameter layer: `domain`, `host`, `global` or `global-host`; the last two have the values of
+    ///   all applications.
+    public func resetAll(in layer: DefaultsLayer = .domain) {
+        reset(Array(store.names(in: layer)), in: layer)
+    }
+
+    private func reset(_ names: [KeyName], in layer: DefaultsLayer) {
+        store.reporting(names, in: layer) { () throws(DefaultsError) in
+            if names.count == 1 {
+                try store.change(names[0], to: nil, in: layer, from: origin)
+            } else {
+                let removals = names.map { ($0, nil as Entry?) }
+                try store.apply(
+                    Dictionary(removals) { first, _ in first }, in: layer, from: origin)
+            }
+        }
     }
 
     /// Registers values that are in effect if no layer has the key.
@@ -74,8 +96,8 @@ extension Defaults {
         try build(&edits)
         edits.report(to: store)
         guard edits.failures.isEmpty else { return }
-        store.reporting(edits.entries.keys.sorted(), in: layer) {
-            try store.apply(edits.entries, in: layer)
+        store.reporting(edits.entries.keys.sorted(), in: layer) { () throws(DefaultsError) in
+            try store.apply(edits.entries, in: layer, from: origin)
         }
     }
 
@@ -89,11 +111,11 @@ extension Defaults {
     ///   - layer: `domain`, `host`, `global` or `global-host`.
     ///   - build: Sets and removes keys.
     /// - Returns: The generation of the change, or the last known generation if nothing was changed.
-    /// - Throws: If nothing has changed: ``DefaultsError`` with the refusal, or with `undecodable` if
-    ///   `build` has read a key that cannot be read, and sets it; `EncodingError` if a value cannot be
-    ///   archived; and what `build` throws. If the change is still sent: ``DefaultsError`` with
-    ///   `unreachable` after 30 seconds without an answer, and `CancellationError` if the task is
-    ///   cancelled.
+    /// - Throws: If nothing has changed: ``DefaultsError`` with the refusal; with `unreachable` if the
+    ///   service is known not to answer; with `undecodable` if `build` has read a key that cannot be
+    ///   read, and sets it; with `unencodable` if a value cannot be archived; and what `build` throws.
+    ///   If the change is still sent: ``DefaultsError`` with `unreachable` after 30 seconds without an
+    ///   answer, and `CancellationError` if the task is cancelled.
     @discardableResult
     public nonisolated(nonsending) func transaction(
         in layer: DefaultsLayer = .domain,
@@ -103,7 +125,7 @@ extension Defaults {
         try build(&edits)
         if let failure = edits.failures.first { throw failure.error }
         try edits.checkRead(in: layer)
-        return try await store.transact(edits.entries, expected: [:], in: layer)
+        return try await store.transact(edits.entries, in: layer, from: origin)
     }
 
     /// Changes a value that depends on the old one, without losing changes of other processes.
@@ -129,7 +151,7 @@ extension Defaults {
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer = .domain,
         _ body: (inout Value) throws -> Void
     ) async throws -> Value {
-        try await store.update(key, in: layer, body)
+        try await store.update(key, in: layer, from: origin, body)
     }
 
     /// Waits until the service has answered every change that this process has made so far.
@@ -163,7 +185,7 @@ public struct DefaultsEdits {
     private(set) var entries: [KeyName: Entry?] = [:]
     private(set) var failures: [DefaultsFailure] = []
     /// Why values that were read here could not be read.
-    private var unread: [KeyName: any Error] = [:]
+    private var unread: [KeyName: DefaultsError] = [:]
 
     init(_ defaults: Defaults) {
         self.defaults = defaults
@@ -181,7 +203,7 @@ public struct DefaultsEdits {
     }
 
     private mutating func read<Value>(_ key: DefaultsKey<Value>) -> Value {
-        do {
+        do throws(DefaultsError) {
             return try defaults.store.readValue(of: key)
         } catch {
             unread[key.id] = error
@@ -193,17 +215,17 @@ public struct DefaultsEdits {
     /// Throws if these changes replace a value that was read here and could not be read.
     ///
     /// The new value may be derived from the default.
-    func checkRead(in layer: DefaultsLayer) throws {
+    func checkRead(in layer: DefaultsLayer) throws(DefaultsError) {
         for (name, error) in unread {
             guard let entry = entries[name].flatMap(\.self),
                 defaults.store.hasUnread(name, replacedBy: entry, in: layer)
             else { continue }
-            throw DefaultsError.unread(name, in: defaults.domain, error)
+            throw .unread(name, in: defaults.domain, error)
         }
     }
 
     private mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
-        do {
+        do throws(DefaultsError) {
             entries.updateValue(try Entry(value, of: key), forKey: key.id)
         } catch {
             failures.append(
@@ -212,9 +234,9 @@ public struct DefaultsEdits {
         }
     }
 
-    /// Removes the value of a key from the layer.
-    public mutating func reset(_ key: AnyDefaultsKey) {
-        entries.updateValue(nil, forKey: key.id)
+    /// Removes the values of keys from the layer.
+    public mutating func reset(_ keys: AnyDefaultsKey...) {
+        for key in keys { entries.updateValue(nil, forKey: key.id) }
     }
 
     func report(to store: Store) {

@@ -23,27 +23,66 @@ import Synchronization
 /// may use them.
 public struct Defaults: Sendable {
     @usableFromInline let store: Store
+    /// The part of the program that makes changes by this value.
+    @usableFromInline let origin: DefaultsOrigin?
 
     /// Makes the defaults of a domain.
     ///
-    /// This does not wait. The first read waits for the service, for two seconds at most.
+    /// This starts nothing. The first use connects to the service on a thread of the library. The first
+    /// read waits for the service, for two seconds at most; ``load()`` does so without blocking.
     ///
     /// - Parameters:
-    ///   - domain: An application ID such as `org.example.Game`, or `NSGlobalDomain`. The service refuses
-    ///     changes of a domain with an invalid name, and ``failures`` reports that.
+    ///   - domain: An application ID such as `org.example.Game`, or `NSGlobalDomain`: 1 to 255 of
+    ///     `[A-Za-z0-9._-]`, without empty elements. An invalid name is an error of the program, which
+    ///     ends it. ``init(validating:on:arguments:)`` takes a name that the program does not know.
     ///   - bus: The bus; by default the user's session bus.
     ///   - arguments: The command line, in which `-PlaySound NO` sets a key for this run of the
     ///     program. The first `Defaults` of a domain determine it.
     public init(
         domain: String, on bus: DefaultsBus = .session, arguments: [String] = CommandLine.arguments
     ) {
+        do {
+            try self.init(validating: domain, on: bus, arguments: arguments)
+        } catch {
+            preconditionFailure(error.message)
+        }
+    }
+
+    /// Makes the defaults of a domain whose name comes from outside of the program.
+    ///
+    /// - Parameters:
+    ///   - domain: The name.
+    ///   - bus: The bus; by default the user's session bus.
+    ///   - arguments: The command line; see ``init(domain:on:arguments:)``.
+    /// - Throws: ``DefaultsError`` with `invalidName`.
+    public init(
+        validating domain: String, on bus: DefaultsBus = .session,
+        arguments: [String] = CommandLine.arguments
+    ) throws(DefaultsError) {
+        try Self.check(domain)
         // A forked process gets only the defaults of keys.
         let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
         self.init(store: service.store(of: domain, arguments: arguments))
     }
 
-    init(store: Store) {
+    init(store: Store, origin: DefaultsOrigin? = nil) {
         self.store = store
+        self.origin = origin
+    }
+
+    private static func check(_ domain: String) throws(DefaultsError) {
+        do throws(DomainRule.Fault) {
+            try DomainRule.check(domain.utf8[...])
+        } catch {
+            throw .badDomain(domain, error)
+        }
+    }
+
+    /// The same defaults for a part of the program, such as a window.
+    ///
+    /// The changes that it makes have the origin, so that it recognises them; see ``DefaultsOrigin``.
+    public func from(_ origin: DefaultsOrigin) -> Defaults {
+        Defaults(store: store, origin: origin)
     }
 
     /// The name of the domain.
@@ -67,12 +106,25 @@ public struct Defaults: Sendable {
     ///   - managed: Sets values that an administrator prescribes.
     ///   - system: Sets values that an administrator recommends, or a vendor ships.
     ///   - locked: Keys that are locked without a value, and prefixes of keys with a `*` after them.
+    ///   - refusal: Why a change of a key is refused, to test what the application does then; nil for a
+    ///     key that can be changed. ``failures`` reports it, and calls that wait throw it:
+    ///
+    ///     ```swift
+    ///     let full = DefaultsError(.storageFailed, "The disk is full.")
+    ///     let defaults = Defaults.inMemory(failing: { $0 == "Player" ? full : nil })
+    ///     ```
     public static func inMemory(
         domain: String = "org.example.Test", arguments: [String] = [],
         managed: (inout DefaultsEdits) -> Void = { _ in },
-        system: (inout DefaultsEdits) -> Void = { _ in }, locked: [String] = []
+        system: (inout DefaultsEdits) -> Void = { _ in }, locked: [String] = [],
+        failing refusal: @escaping @Sendable (_ key: String) -> DefaultsError? = { _ in nil }
     ) -> Defaults {
-        let service = MemoryService()
+        do {
+            try check(domain)
+        } catch {
+            preconditionFailure(error.message)
+        }
+        let service = MemoryService(failing: refusal)
         let store = service.store(of: domain, arguments: arguments)
         func provide(
             _ layer: LayerName, locks: [String] = [], _ build: (inout DefaultsEdits) -> Void
@@ -89,7 +141,8 @@ public struct Defaults: Sendable {
 
     // MARK: The application's own
 
-    private static let chosen = Mutex<Defaults?>(nil)
+    /// The application's own defaults, and whether the application has set them.
+    private static let own = Mutex<(defaults: Defaults, isChosen: Bool)?>(nil)
 
     /// The application's own defaults, which property wrappers use by default.
     ///
@@ -100,17 +153,29 @@ public struct Defaults: Sendable {
     /// ```
     ///
     /// Otherwise the domain is the ID of the Flatpak that the program runs in, or else the name of the
-    /// program's file.
+    /// program's file. If they are set after they were used, those who have used them keep the defaults
+    /// of that other domain, and a line on standard error says so.
     public static var standard: Defaults {
         get {
-            if let chosen = chosen.withLock({ $0 }) { return chosen }
+            if let own = own.withLock({ $0?.defaults }) { return own }
             let guess = Defaults(domain: ProgramIdentity.domain)
-            return chosen.withLock { chosen in
-                if chosen == nil { chosen = guess }
-                return chosen ?? guess
+            return own.withLock { own in
+                if own == nil { own = (guess, isChosen: false) }
+                return own?.defaults ?? guess
             }
         }
-        set { chosen.withLock { $0 = newValue } }
+        set {
+            let earlier = own.withLock { own in
+                defer { own = (newValue, isChosen: true) }
+                return own
+            }
+            guard let earlier, !earlier.isChosen, earlier.defaults.domain != newValue.domain else {
+                return
+            }
+            StandardError.say(
+                "Defaults.standard was used before it was set to \(newValue.domain). Until then it had the "
+                    + "domain \(earlier.defaults.domain). Set it at the beginning of main.")
+        }
     }
 }
 
@@ -133,28 +198,47 @@ extension Defaults {
             }
             return store.value(of: key)
         }
-        nonmutating set { store.set(newValue, for: key) }
+        nonmutating set { store.set(newValue, for: key, from: origin) }
     }
 
     /// The value of a key, as the subscript returns it, or the error that the subscript hides.
     ///
-    /// - Throws: ``DefaultsError`` with `unreachable` if a large value cannot be fetched, and with
-    ///   `forked` in a forked process; `DecodingError`, and what the type's `init(from:)` throws, if
-    ///   the value is not of the key's type.
-    public func value<Value>(of key: DefaultsKey<Value>) throws -> Value {
+    /// - Throws: `undecodable` if the value is not of the key's type; `unreachable` if a large value
+    ///   cannot be fetched; `forked` in a forked process.
+    public func value<Value>(of key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
         try store.readValue(of: key)
     }
 
     /// The value of a key in one layer; nil if the layer has none.
     ///
     /// - Throws: The errors of ``value(of:)``.
-    public func value<Value>(of key: DefaultsKey<Value>, in layer: DefaultsLayer) throws -> Value? {
+    public func value<Value>(
+        of key: DefaultsKey<Value>, in layer: DefaultsLayer
+    ) throws(DefaultsError) -> Value? {
         try store.readValue(of: key, in: layer)
     }
 
     /// Whether a layer has a value for a key; by default whether the user has set it.
     public func isSet(_ key: AnyDefaultsKey, in layer: DefaultsLayer = .domain) -> Bool {
         !Fork.isChild && store.find(key.id, in: layer).entry != nil
+    }
+
+    /// Whether the value of a key is the key's default, or equal to it.
+    public func isDefaultValue<Value>(_ key: DefaultsKey<Value>) -> Bool {
+        layer(of: key) == nil || key.coding.areSame(self[key], key.defaultValue)
+    }
+
+    /// Reads the domain, if others have changed something that was not read here yet.
+    ///
+    /// A program with an event loop awaits it at its start, so that no read blocks that loop. If the
+    /// service does not answer within two seconds, this returns, and ``state`` says why.
+    ///
+    /// ```swift
+    /// await defaults.load()
+    /// window.show(volume: defaults[.volume])
+    /// ```
+    public func load() async {
+        await store.load()
     }
 
     /// The layer that the value of a key comes from; nil if it is the key's default.

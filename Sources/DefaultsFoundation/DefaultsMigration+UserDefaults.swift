@@ -31,7 +31,7 @@ extension DefaultsMigration {
             let values = UserDefaults.standard.persistentDomain(forName: name) ?? [:]
             for (name, value) in values where KeyRule.allows(name) {
                 let key = DefaultsKey<KeyedArchive?>(
-                    name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
+                    name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: nil)
                 guard !edits.isSet(key) else { continue }
                 try edits.set(try archive(of: value), for: key)
             }

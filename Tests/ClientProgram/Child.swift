@@ -27,6 +27,25 @@ struct Child {
         _exit(0)
     }
 
+    /// Forks before the defaults were used; parent and child then use them.
+    func forkUnused() async {
+        let child = Self.fork()
+        if child != 0 {
+            var status: Int32 = 0
+            waitpid(child, &status, 0)
+            say("child ended with \(status)")
+        } else {
+            alarm(20)
+        }
+        do {
+            let count = try await defaults.update(.count) { $0 += 1 }
+            say("\(child == 0 ? "child" : "parent") \(count)")
+        } catch {
+            say("\(error)")
+        }
+        if child == 0 { exit(0) }
+    }
+
     private func tell() {
         say("read \(defaults[.count])")
         defaults[.count] = 7

@@ -15,6 +15,7 @@ import Glibc
         case "leave" where words.count == 4: leave(words[1], words[2], words[3])
         case "fresh" where words.count == 5: await FreshnessCheck(words.dropFirst()).go()
         case "fork" where words.count == 2: Child(of: words[1]).report()
+        case "fork-unused" where words.count == 2: await Child(of: words[1]).forkUnused()
         case "many" where words.count == 3: await ManyDomains(words[1], words[2]).go()
         case "measure" where words.count >= 2: await Measurement(words.dropFirst()).go()
         default: stop("Unknown command, or wrong number of words: \(words)")

@@ -1,4 +1,5 @@
 import DefaultsClient
+import Synchronization
 import Testing
 
 /// Changes as sequences.
@@ -128,6 +129,86 @@ import Testing
         let last = await changes.next()
         #expect(last?.key == "Title")
         #expect(last?.layer == nil)
+    }
+
+    @Test func `The changes of several keys are reported, and no others`() async {
+        var changes = defaults.changes(of: [.loudness, .volume]).makeAsyncIterator()
+        defaults[.title] = "x"
+        defaults[.loudness] = 9
+        defaults[.theme] = .dark
+        defaults[.volume] = 1
+        #expect(await changes.next()?.key == "Loudness")
+        #expect(await changes.next()?.values(of: .volume)?.newValue == 1)
+    }
+
+    @Test func `The values of several keys come with each change of one of them`() async throws {
+        var values = defaults.values(of: .loudness, .volume, .title).makeAsyncIterator()
+        #expect(try #require(await values.next()) == (5, 0.5, "untitled"))
+        // For readers this is no change.
+        defaults[.loudness] = 5
+        defaults[.theme] = .dark
+        defaults.apply {
+            $0[.volume] = 1
+            $0[.title] = "x"
+        }
+        #expect(try #require(await values.next()) == (5, 1, "x"))
+        defaults[.loudness] = 6
+        #expect(try #require(await values.next()) == (6, 1, "x"))
+    }
+
+    @Test func `An observation calls for each change until it ends`() {
+        let seen = Mutex<[Int]>([])
+        let observation = defaults.observe(.loudness) { change in
+            seen.withLock { $0.append(change.newValue) }
+        }
+        defaults[.loudness] = 5
+        defaults[.loudness] = 6
+        defaults[.volume] = 1
+        defaults[.loudness] = 7
+        #expect(seen.withLock { $0 } == [6, 7])
+        observation.cancel()
+        defaults[.loudness] = 8
+        #expect(seen.withLock { $0 } == [6, 7])
+        do {
+            let other = defaults.observe(.loudness) { _ in seen.withLock { $0.append(0) } }
+            defaults[.loudness] = 9
+            withExtendedLifetime(other) {}
+        }
+        defaults[.loudness] = 10
+        #expect(seen.withLock { $0 } == [6, 7, 0])
+    }
+
+    @Test func `A closure of an observation may change the value, and its calls do not overlap`() {
+        let seen = Mutex<[Int]>([])
+        let isCalled = Mutex(false)
+        let observation = defaults.observe(.loudness) { [defaults] change in
+            let overlaps = isCalled.withLock { isCalled in
+                defer { isCalled = true }
+                return isCalled
+            }
+            #expect(!overlaps)
+            if change.newValue < 10 { defaults[.loudness] = change.newValue + 1 }
+            seen.withLock { $0.append(change.newValue) }
+            isCalled.withLock { $0 = false }
+        }
+        defaults[.loudness] = 7
+        #expect(seen.withLock { $0 } == [7, 8, 9, 10])
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `A part of a program recognises its own changes`() async {
+        let (one, other) = (DefaultsOrigin(), DefaultsOrigin())
+        #expect(one != other)
+        var changes = defaults.changes(of: .loudness).makeAsyncIterator()
+        defaults.from(one)[.loudness] = 6
+        #expect(await changes.next()?.origin == one)
+        defaults.from(other).apply { $0[.loudness] = 7 }
+        #expect(await changes.next()?.origin == other)
+        defaults.from(one).reset(.loudness)
+        #expect(await changes.next()?.origin == one)
+        defaults[.loudness] = 8
+        let change = await changes.next()
+        #expect(change?.isFromThisProcess == true && change?.origin == nil)
     }
 
     @Test func `Each consumer gets every change`() async {

@@ -12,7 +12,7 @@ import Testing
         #expect(failure.action == .write)
         #expect(failure.keys == ["Loudness"])
         #expect(failure.domain == "org.example.Test")
-        #expect((failure.error as? DefaultsError)?.code == .locked)
+        #expect(failure.error.code == .locked)
         defaults.apply(in: .host) { $0[.loudness] = 9 }
         #expect(await failures.next()?.domain == "org.example.Test@host")
     }
@@ -23,14 +23,15 @@ import Testing
         defaults[text] = "loud"
         var failures = defaults.failures.makeAsyncIterator()
         for _ in 0..<3 { #expect(defaults[.loudness] == 5) }
-        #expect(throws: DecodingError.self) { try defaults.value(of: .loudness) }
-        #expect(throws: DecodingError.self) { try defaults.value(of: .loudness, in: .domain) }
+        let error = #expect(throws: DefaultsError.self) { try defaults.value(of: .loudness) }
+        #expect(error?.code == .undecodable && error?.underlyingError is DecodingError)
+        #expect(throws: DefaultsError.self) { try defaults.value(of: .loudness, in: .domain) }
         defaults[text] = "louder"
         #expect(defaults[.loudness] == 5)
         for _ in 0..<2 {
             let failure = try #require(await failures.next())
             #expect(failure.action == .read)
-            #expect(failure.error is DecodingError)
+            #expect(failure.error.underlyingError is DecodingError)
             #expect(!"\(failure.error)".contains("loud"))
         }
         // Had it been told of more often, the next would be that and not this.
@@ -47,7 +48,7 @@ import Testing
         var failures = defaults.failures.makeAsyncIterator()
         #expect(defaults[.theme] == .light)
         let failure = try #require(await failures.next())
-        #expect((failure.error as? DefaultsError)?.code == .undecodable)
+        #expect(failure.error.code == .undecodable)
         #expect(!"\(failure.error)".contains("pink"))
     }
 

@@ -1,6 +1,7 @@
 import DefaultsClient
 import Foundation
 import KeyedArchive
+import Synchronization
 import Testing
 
 /// A key of a type, a value of it, and how the database has that.
@@ -35,7 +36,7 @@ extension AnyDefaultsKey {
     /// What is stored under another key.
     static func raw(_ key: AnyDefaultsKey) -> DefaultsKey<KeyedArchive?> {
         DefaultsKey(
-            key.name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: { nil })
+            key.name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: nil)
     }
 }
 
@@ -125,6 +126,73 @@ private let samples = [
         defaults[.nickname] = nil
         #expect(!defaults.isSet(.nickname))
         #expect(defaults.keys(in: .domain) == [])
+    }
+
+    @Test func `A constant default is evaluated once, when it is needed`() {
+        let count = Mutex(0)
+        @Sendable func made() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+        let key = DefaultsKey("Number", default: made())
+        #expect(count.withLock { $0 } == 0)
+        let defaults = Defaults.inMemory()
+        let read: [Int] = [defaults[key], defaults[key], key.defaultValue]
+        #expect(read == [1, 1, 1])
+        defaults[key] = 7
+        #expect(defaults[key] == 7)
+        defaults.reset(key)
+        #expect(defaults[key] == 1)
+    }
+
+    @Test func `A closure makes the default each time that it is needed`() {
+        let count = Mutex(0)
+        let key = DefaultsKey("Number") {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+        #expect(count.withLock { $0 } == 0)
+        let defaults = Defaults.inMemory()
+        let read: [Int] = [defaults[key], defaults[key], key.defaultValue]
+        #expect(read == [1, 2, 3])
+        defaults[key] = 7
+        #expect(defaults[key] == 7)
+        #expect(count.withLock { $0 } == 3)
+        defaults.reset(key)
+        #expect(defaults[key] == 4)
+    }
+
+    @Test func `A default may read other defaults`() {
+        let defaults = Defaults.inMemory()
+        let key = DefaultsKey("Number") { defaults[.loudness] * 2 }
+        #expect(defaults[key] == 10)
+        defaults[.loudness] = 6
+        #expect(defaults[key] == 12)
+    }
+
+    @Test func `Keys are equal by their name and type`() {
+        let keys: Set<AnyDefaultsKey> = [
+            .loudness, DefaultsKey("Loudness", default: 0), DefaultsKey("Loudness", default: ""),
+            .volume,
+        ]
+        #expect(keys.count == 3)
+        #expect(keys.contains(.loudness) && !keys.contains(.title))
+    }
+
+    @Test func `A value that equals the default is the default value`() {
+        let defaults = Defaults.inMemory(system: { $0[.volume] = 0.25 })
+        #expect(defaults.isDefaultValue(.loudness))
+        #expect(!defaults.isDefaultValue(.volume))
+        defaults[.loudness] = 5
+        defaults[.volume] = 0.5
+        #expect(defaults.isDefaultValue(.loudness) && defaults.isDefaultValue(.volume))
+        defaults[.loudness] = 6
+        #expect(!defaults.isDefaultValue(.loudness))
+        #expect(defaults.isDefaultValue(.winner))
     }
 
     @Test func `Two keys of one name read the same value, each as its type`() {

@@ -96,6 +96,17 @@ import Testing
         #expect(defaults[.winner] == Player(name: "ada", level: 3))
     }
 
+    @Test func `A list on the command line may be in the old style`() {
+        let defaults = Defaults.inMemory(arguments: [
+            "game", "-Names", "(ada, \"b c\")", "-Ages", "{ada = 36; b = 1;}", "-Scores", "[1, 2]",
+        ])
+        #expect(defaults[DefaultsKey("Names", default: [String]())] == ["ada", "b c"])
+        #expect(
+            defaults[DefaultsKey("Ages", default: [String: String]())] == ["ada": "36", "b": "1"])
+        #expect(defaults[.scores] == [1, 2])
+        #expect(defaults[DefaultsKey("Names", default: "")] == "(ada, \"b c\")")
+    }
+
     @Test func `Options of other kinds, and words after two hyphens, set nothing`() {
         let defaults = Defaults.inMemory(arguments: [
             "game", "--Loudness", "1", "-Volume", "-Title", "x", "--", "-PlaySound", "NO",
@@ -116,7 +127,7 @@ import Testing
         let failure = try #require(await failures.next())
         #expect(failure.action == .read)
         #expect(failure.keys == ["Loudness"])
-        #expect((failure.error as? DefaultsError)?.code == .undecodable)
+        #expect(failure.error.code == .undecodable)
         #expect(!"\(failure.error)".contains("much"))
     }
 

@@ -73,7 +73,10 @@ import Testing
 
     @Test func `A value that a step cannot read ends it, and is not overwritten`() async throws {
         defaults[DefaultsKey("Loudness", default: "")] = "loud"
-        await #expect(throws: DecodingError.self) { try await defaults.migrate(Self.steps) }
+        let error = await #expect(throws: DefaultsError.self) {
+            try await defaults.migrate(Self.steps)
+        }
+        #expect(error?.code == .undecodable)
         #expect(defaults[DefaultsKey("Loudness", default: "")] == "loud")
         #expect(!defaults.isSet(version))
     }

@@ -110,8 +110,8 @@ extension AnyDefaultsKey {
         #expect(defaults[.stranger] == nil)
         let failure = try #require(await failures.next())
         #expect(failure.action == .read)
-        #expect((failure.error as? ObjectCodingError)?.code == .classNotFound)
-        #expect(throws: ObjectCodingError.self) { try defaults.value(of: .stranger) }
+        #expect((failure.error.underlyingError as? ObjectCodingError)?.code == .classNotFound)
+        #expect(throws: DefaultsError.self) { try defaults.value(of: .stranger) }
     }
 
     @Test func `Nil in the database is nil, and an error if an object is needed`() throws {
@@ -120,8 +120,8 @@ extension AnyDefaultsKey {
         #expect(try defaults.value(of: .account) == nil)
         #expect(defaults.isSet(.account))
         defaults[.raw(.guest)] = null
-        let error = #expect(throws: ObjectCodingError.self) { try defaults.value(of: .guest) }
-        #expect(error?.code == .missingField)
+        let error = #expect(throws: DefaultsError.self) { try defaults.value(of: .guest) }
+        #expect((error?.underlyingError as? ObjectCodingError)?.code == .missingField)
         #expect(defaults[.guest].username == "guest")
     }
 

@@ -51,14 +51,45 @@ import Testing
         #expect(await iterator.next() == 7)
     }
 
-    @Test
-    func `A layer's name is not a domain, and setting a value there is refused`() async throws {
-        let defaults = Defaults.inMemory(domain: "org.example.Test@host")
-        var failures = defaults.failures.makeAsyncIterator()
-        defaults[.loudness] = 6
-        let failure = try #require(await failures.next())
-        #expect((failure.error as? DefaultsError)?.code == .invalidName)
-        #expect(defaults[.loudness] == 5)
+    @Test(arguments: [
+        ("org.example.Test@host", "layer"), ("", "empty"), ("a..b", "byte 2"), ("é", "byte 0"),
+        (String(repeating: "a", count: 256), "256"),
+    ])
+    func `A wrong name of a domain is an error at once`(domain: String, word: String) {
+        let error = #expect(throws: DefaultsError.self) {
+            try Defaults(validating: domain, arguments: [])
+        }
+        #expect(error?.code == .invalidName)
+        #expect(error?.message.contains(word) == true)
+    }
+
+    @Test func `A program with a wrong name of its domain ends with a sentence`() async {
+        let result = await #expect(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            _ = Defaults(domain: "org.example.Test@host", arguments: [])
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("is not the name of a domain"))
+    }
+
+    @Test func `Standard defaults that were used before they are set say so`() async {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
+            let guess = Defaults.standard.domain
+            Defaults.standard = Defaults(domain: guess, arguments: [])
+            Defaults.standard = Defaults(domain: "org.example.Other", arguments: [])
+        }
+        #expect(result?.standardErrorContent == [])
+        let late = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
+            _ = Default(.playSound)
+            Defaults.standard = Defaults(domain: "org.example.Game", arguments: [])
+        }
+        let text = String(decoding: late?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("before it was set to org.example.Game"))
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "k", count: 1025)])
@@ -67,7 +98,7 @@ import Testing
         let key = DefaultsKey(name, default: 0)
         defaults[key] = 1
         let failure = try #require(await failures.next())
-        #expect((failure.error as? DefaultsError)?.code == .invalidName)
+        #expect(failure.error.code == .invalidName)
         #expect(defaults[key] == 0)
     }
 

@@ -34,7 +34,7 @@ import Testing
         let failure = try #require(await failures.next())
         #expect(failure.action == .write)
         #expect(failure.keys == ["PlayMusic", "PlaySound"])
-        #expect((failure.error as? DefaultsError)?.code == .locked)
+        #expect(failure.error.code == .locked)
         await #expect(throws: DefaultsError.self) {
             try await defaults.transaction { $0[.playSound] = false }
         }
@@ -73,15 +73,110 @@ import Testing
         let key = DefaultsKey<Bad?>("Bad")
         var failures = defaults.failures.makeAsyncIterator()
         defaults[key] = Bad()
-        #expect(await failures.next()?.error is Refusal)
-        #expect(throws: Refusal.self) { try defaults.set(Bad(), for: key) }
+        #expect(await failures.next()?.error.underlyingError is Refusal)
+        let error = #expect(throws: DefaultsError.self) { try defaults.set(Bad(), for: key) }
+        #expect(error?.code == .unencodable && error?.underlyingError is Refusal)
         defaults.apply {
             $0[.loudness] = 9
             $0[key] = Bad()
         }
         #expect(await failures.next()?.keys == ["Bad"])
-        await #expect(throws: Refusal.self) { try await defaults.transaction { $0[key] = Bad() } }
+        let other = await #expect(throws: DefaultsError.self) {
+            try await defaults.transaction { $0[key] = Bad() }
+        }
+        #expect(other?.code == .unencodable)
         #expect(defaults.keys(in: .domain) == [])
+    }
+
+    @Test func `The program that sets a value reads what all others read`() async throws {
+        struct Rounded: Codable, Equatable {
+            var number: Double
+            init(_ number: Double) { self.number = number }
+            init(from decoder: any Decoder) throws {
+                number = Double(try Int(from: decoder))
+            }
+            func encode(to encoder: any Encoder) throws { try Int(number).encode(to: encoder) }
+        }
+        let key = DefaultsKey("Number", default: Rounded(0))
+        var changes = defaults.changes(of: key).makeAsyncIterator()
+        defaults[key] = Rounded(2.5)
+        #expect(defaults[key] == Rounded(2))
+        #expect(await changes.next()?.newValue == Rounded(2))
+        #expect(try await defaults.update(key) { $0.number += 1.5 } == Rounded(3))
+        defaults.apply {
+            $0[key] = Rounded(7.5)
+            #expect($0[key] == Rounded(7))
+        }
+    }
+
+    @Test func `A value that its type cannot read back is reported to the program that sets it`()
+        async throws
+    {
+        struct OneWay: Codable {
+            struct Refusal: Error {}
+            init() {}
+            init(from decoder: any Decoder) throws { throw Refusal() }
+            func encode(to encoder: any Encoder) throws { try 1.encode(to: encoder) }
+        }
+        let key = DefaultsKey<OneWay?>("OneWay")
+        var failures = defaults.failures.makeAsyncIterator()
+        defaults[key] = OneWay()
+        #expect(defaults[key] == nil)
+        let failure = try #require(await failures.next())
+        #expect(failure.action == .read && failure.error.underlyingError is OneWay.Refusal)
+    }
+
+    @Test func `Several keys are reset as one change, and all keys of a layer`() async throws {
+        defaults[.loudness] = 9
+        defaults[.volume] = 1
+        defaults[.title] = "x"
+        try defaults.set("host", for: .title, in: .host)
+        let generation = try await defaults.transaction { $0[.playSound] = false }
+        defaults.reset(.loudness, .volume)
+        #expect(defaults.keys(in: .domain) == ["PlaySound", "Title"])
+        #expect(try await defaults.transaction { $0[.theme] = .dark } == generation + 2)
+        defaults.resetAll()
+        #expect(defaults.keys(in: .domain) == [])
+        #expect(defaults.keys(in: .host) == ["Title"])
+        defaults.resetAll(in: .host)
+        defaults.resetAll(in: .host)
+        #expect(defaults.keys() == [])
+    }
+
+    @Test func `Defaults in memory refuse the keys that a test wants to fail`() async throws {
+        let full = DefaultsError(.storageFailed, "The disk is full.")
+        let defaults = Defaults.inMemory(failing: { $0 == "Loudness" ? full : nil })
+        var failures = defaults.failures.makeAsyncIterator()
+        defaults[.volume] = 1
+        defaults[.loudness] = 9
+        let failure = try #require(await failures.next())
+        #expect(failure.keys == ["Loudness"] && failure.error == full)
+        #expect(defaults[.loudness] == 5 && defaults[.volume] == 1)
+        await #expect(throws: full) {
+            try await defaults.transaction {
+                $0[.volume] = 0
+                $0[.loudness] = 9
+            }
+        }
+        await #expect(throws: full) { try await defaults.update(.loudness) { $0 += 1 } }
+        #expect(defaults[.volume] == 1)
+    }
+
+    @Test func `If the service is known to be unreachable, calls that wait fail at once`() async {
+        // Nobody is at this bus.
+        let defaults = Defaults(
+            domain: "org.example.Test", on: .address("unix:path=/nowhere"), arguments: [])
+        for await state in defaults.states {
+            if case .unreachable = state { break }
+        }
+        let first = await #expect(throws: DefaultsError.self) {
+            try await defaults.transaction { $0[.loudness] = 9 }
+        }
+        let second = await #expect(throws: DefaultsError.self) {
+            try await defaults.update(.loudness) { $0 = 9 }
+        }
+        #expect(first == second && first?.code == .unreachable)
+        #expect(defaults[.loudness] == 5)
     }
 
     // MARK: Updates

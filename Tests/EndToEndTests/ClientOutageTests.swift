@@ -168,6 +168,18 @@ import Testing
         #expect(try desktop.number(forKey: "Count", in: Self.app) == 5)
     }
 
+    @Test func `A process may fork before it uses its defaults`() throws {
+        let result = desktop.run(
+            HangGuard.command + [ClientProcess.program, "fork-unused", Self.app])
+        #expect(
+            result.output == """
+                child 1
+                child ended with 0
+                parent 2
+
+                """, "\(result.error)")
+    }
+
     @Test(.enabled(if: Desktop.sandboxIsAvailable))
     func `A process in a sandbox sees the changes of others`() throws {
         try desktop.tool("grant", "*", "write", Self.app).requireOutput()

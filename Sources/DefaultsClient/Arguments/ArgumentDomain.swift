@@ -1,4 +1,6 @@
 import KeyedArchive
+import OpenStepPropertyList
+import PropertyList
 
 /// The values that a program was given on its command line, as `-PlaySound NO`.
 ///
@@ -35,7 +37,8 @@ struct ArgumentDomain {
             && second != UInt8(ascii: ".")
     }
 
-    /// The possible values of a word: the word itself, a boolean such as YES or NO, or a value in JSON.
+    /// The possible values of a word: the word itself, a boolean such as YES or NO, a value in JSON, or an
+    /// array or a dictionary in the old style, such as `(a, b)`.
     static func archives(of word: String) -> [KeyedArchive] {
         var archives: [KeyedArchive] = []
         func add(_ archive: KeyedArchive?) {
@@ -48,6 +51,14 @@ struct ArgumentDomain {
         default: break
         }
         add(try? KeyedArchive(json: word))
+        if word.hasPrefix("(") || word.hasPrefix("{") { add(try? archive(ofList: word)) }
         return archives
+    }
+
+    private static func archive(ofList word: String) throws -> KeyedArchive {
+        let list = try PropertyList(openStep: Array(word.utf8))
+        var builder = ValueFormBuilder()
+        try PropertyListForm(of: list).render(list.root, into: &builder)
+        return builder.finish()
     }
 }

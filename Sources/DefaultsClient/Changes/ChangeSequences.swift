@@ -40,6 +40,7 @@ extension Defaults {
             public mutating func next() async -> Value? {
                 if isFirst {
                     isFirst = false
+                    await feed.store.load()
                     // The value that is read now contains the changes so far.
                     feed.discard()
                     return feed.store.value(of: key)
@@ -58,7 +59,7 @@ extension Defaults {
     }
 }
 
-/// The changes of all keys of a domain, for one consumer.
+/// The changes of a domain's keys, for one consumer.
 ///
 /// It keeps one change of each key at most, the newest. It ends when its task is cancelled.
 public struct DomainChanges: AsyncSequence, Sendable {
@@ -85,11 +86,20 @@ final class ChangeFeed: Sendable {
     let store: Store
     private let observer: Observer
 
-    /// - Parameter name: The key; nil for all.
-    init(of name: KeyName?, in store: Store, onChange: (@Sendable () -> Void)? = nil) {
+    /// - Parameters:
+    ///   - names: The keys; nil for all.
+    ///   - store: The store that has them.
+    ///   - onChange: Called after each change.
+    init(of names: Set<KeyName>?, in store: Store, onChange: (@Sendable () -> Void)? = nil) {
         self.store = store
-        observer = Observer(of: name, onChange: onChange)
+        observer = Observer(of: names, onChange: onChange)
         store.begin(observer)
+    }
+
+    /// The next change that was not fetched; nil if there is none.
+    func takeNext() -> SeenChange? {
+        guard !Fork.isChild else { return nil }
+        return store.lock.change { access in observer.takeNext(access) }
     }
 
     /// Drops the changes that were not fetched.
@@ -131,18 +141,51 @@ extension Defaults {
     ///
     /// A change that leaves the value the same is not reported, for example if a user sets the default.
     /// Your own changes are reported once, when you make them.
+    ///
+    /// This does not wait. If the domain was not read yet, it is read in the background, and what others
+    /// have changed until then is not reported. ``load()`` waits for that.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
-        ValueChanges(feed: ChangeFeed(of: key.id, in: store), key: key)
+        ValueChanges(feed: ChangeFeed(of: [key.id], in: store), key: key)
     }
 
-    /// The value of a key, now and after each change.
-    public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
-        Values(feed: ChangeFeed(of: key.id, in: store), key: key)
+    /// The changes of some keys, made by any process in any layer.
+    ///
+    /// ```swift
+    /// for await change in defaults.changes(of: [.playSound, .playMusic]) { print(change.key) }
+    /// ```
+    ///
+    /// For everything else, see ``changes(of:)-(DefaultsKey<Value>)``.
+    public func changes(of keys: [AnyDefaultsKey]) -> DomainChanges {
+        DomainChanges(feed: ChangeFeed(of: Set(keys.map(\.id)), in: store))
     }
 
     /// The changes of all keys, in all layers that the domain's values come from.
     public func changes() -> DomainChanges {
         DomainChanges(feed: ChangeFeed(of: nil, in: store))
+    }
+
+    /// The value of a key, now and after each change.
+    ///
+    /// This does not wait; the first value does.
+    public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
+        Values(feed: ChangeFeed(of: [key.id], in: store), key: key)
+    }
+
+    /// The values of several keys, now and after each change of one of them.
+    ///
+    /// ```swift
+    /// for await (sound, music) in defaults.values(of: .playSound, .playMusic) {
+    ///     mixer.isMuted = !sound && !music
+    /// }
+    /// ```
+    ///
+    /// Keys that were changed together, for example by ``apply(in:_:)``, may come as several elements,
+    /// the last of which has all new values.
+    public func values<First, Second, each Rest>(
+        of first: DefaultsKey<First>, _ second: DefaultsKey<Second>,
+        _ rest: repeat DefaultsKey<each Rest>
+    ) -> SeveralValues<First, Second, repeat each Rest> {
+        SeveralValues(of: first, second, repeat each rest, in: store)
     }
 
     /// The failures of calls that do not throw, from now on.
@@ -152,10 +195,12 @@ extension Defaults {
     public var failures: AsyncStream<DefaultsFailure> { store.failures.stream() }
 
     /// The state of the service.
+    ///
+    /// Before anything else was used, this begins to connect, and the result is `connecting`.
     public var state: DefaultsState {
-        Fork.isChild
-            ? .unreachable(DefaultsError.forked.message)
-            : store.lock.read { store.service.state($0) }
+        guard !Fork.isChild else { return .unreachable(DefaultsError.forked.message) }
+        store.service.prefetch([])
+        return store.lock.read { store.service.state($0) }
     }
 
     /// The state of the service, now and after each change of it.

@@ -6,6 +6,8 @@ public struct ValueChange<Value> {
     public let newValue: Value
     /// Whether this process made the change.
     public let isFromThisProcess: Bool
+    /// The part of this process that made the change, if it named itself by ``Defaults/from(_:)``.
+    public let origin: DefaultsOrigin?
 }
 
 extension ValueChange: Sendable where Value: Sendable {}
@@ -18,7 +20,9 @@ public struct DomainChange: Sendable {
     /// The name of the key.
     public let key: String
     /// Whether this process made the change.
-    public let isFromThisProcess: Bool
+    public var isFromThisProcess: Bool { seen.source.isThisProcess }
+    /// The part of this process that made the change, if it named itself by ``Defaults/from(_:)``.
+    public var origin: DefaultsOrigin? { seen.source.origin }
     /// The layer that the value comes from now; nil if no layer has one.
     public var layer: DefaultsLayer? { seen.new.layer }
 
@@ -27,7 +31,6 @@ public struct DomainChange: Sendable {
 
     init(_ seen: SeenChange, of store: Store) {
         key = seen.name.string
-        isFromThisProcess = seen.isFromThisProcess
         self.seen = seen
         self.store = store
     }
@@ -66,7 +69,8 @@ extension Store {
         }
         return (
             ValueChange(
-                oldValue: oldValue, newValue: newValue, isFromThisProcess: seen.isFromThisProcess),
+                oldValue: oldValue, newValue: newValue,
+                isFromThisProcess: seen.source.isThisProcess, origin: seen.source.origin),
             isNone: readBefore.map { key.coding.areSame($0, newValue) } ?? false
         )
     }

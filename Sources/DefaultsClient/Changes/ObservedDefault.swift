@@ -35,7 +35,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
     public init(_ key: DefaultsKey<Value>, in defaults: Defaults = .standard) {
         self.key = key
         self.defaults = defaults
-        feed = ChangeFeed(of: key.id, in: defaults.store) { [weak self] in
+        feed = ChangeFeed(of: [key.id], in: defaults.store) { [weak self] in
             self?.tell()
         }
     }
@@ -55,11 +55,17 @@ public final class ObservedDefault<Value>: Observable, Sendable {
         set { value = newValue }
     }
 
+    /// The value of the key, for toolkits that want a getter: `Binding(get: $volume.get, set: $volume.set)`.
+    public func get() -> Value { value }
+    /// Sets the key, for toolkits that want a setter.
+    public func set(_ value: Value) { self.value = value }
+
     /// The object itself.
     public var projectedValue: ObservedDefault { self }
 
     /// Called after the change, on the thread that has noticed it.
     private func tell() {
+        feed?.discard()
         registrar.withMutation(of: self, keyPath: \.value) {}
     }
 }
@@ -104,6 +110,12 @@ public struct Default<Value>: Sendable {
     /// The property itself, for what else it can do.
     public var projectedValue: Default { self }
 
+    /// The value of the key, for toolkits that want a getter: `Binding(get: $volume.get, set: $volume.set)`.
+    public func get() -> Value { wrappedValue }
+    /// Sets the key, for toolkits that want a setter.
+    public func set(_ value: Value) { wrappedValue = value }
+    /// Whether the value is the key's default, or equal to it.
+    public var isDefaultValue: Bool { defaults.isDefaultValue(key) }
     /// Removes the user's own value.
     public func reset() { defaults.reset(key) }
     /// Whether the user has a value of their own.

@@ -10,15 +10,19 @@ final class ServiceLock: Sendable {
     private let deferred = Guarded<[@Sendable () -> Void]>([])
 
     /// Calls a closure that reads under the lock.
-    func read<Result>(_ body: (borrowing ReadAccess) throws -> Result) rethrows -> Result {
-        try mutex.withLock { _ in try body(ReadAccess()) }
+    func read<Result, Failure>(
+        _ body: (borrowing ReadAccess) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try mutex.withLock { _ throws(Failure) in try body(ReadAccess()) }
     }
 
     /// Calls a closure that reads and changes under the lock, and then what it has deferred.
-    func change<Result>(_ body: (borrowing WriteAccess) throws -> Result) rethrows -> Result {
+    func change<Result, Failure>(
+        _ body: (borrowing WriteAccess) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         var actions: [@Sendable () -> Void] = []
         defer { for action in actions { action() } }
-        return try mutex.withLock { _ in
+        return try mutex.withLock { _ throws(Failure) in
             defer { if !deferred.state.isEmpty { swap(&actions, &deferred.state) } }
             return try body(WriteAccess(deferred))
         }

@@ -15,14 +15,11 @@ import DefaultsTerms
 final class DomainCopy: Sendable {
     /// The name of the domain, without a suffix.
     let name: String
-    /// Why it is not a domain of an application: calls would take its name for that of a layer.
-    let fault: DefaultsError?
     let state: Guarded<State>
 
     /// - Parameter holdsLarge: Whether it keeps large values, too, because no service has them.
     init(name: String, holdsLarge: Bool) {
         self.name = name
-        fault = name.utf8.contains(UInt8(ascii: "@")) ? .layerAsDomain(name) : nil
         state = Guarded(State(holdsLarge: holdsLarge))
     }
 
@@ -48,8 +45,8 @@ final class DomainCopy: Sendable {
 
     /// Changes what users find for some keys, and notifies them (4).
     private func change(
-        _ names: some Collection<KeyName>, isFromThisProcess: Bool, _ access: borrowing WriteAccess,
-        _ body: (inout State) -> Void
+        _ names: some Collection<KeyName>, by source: ChangeSource,
+        _ access: borrowing WriteAccess, _ body: (inout State) -> Void
     ) {
         let users = access[state].users
         guard users.contains(where: { $0.isObserved(access.read) }) else {
@@ -57,10 +54,13 @@ final class DomainCopy: Sendable {
             for user in users { user.forget(names, access) }
             return
         }
-        let before = users.map { $0.observed(names, access) }
+        // Values that are read for the first time are no changes, but for those that the application
+        // has already asked for.
+        let wasRead = access[state].wasRead || source.isThisProcess
+        let before = users.map { $0.observed(names, onlyKnown: !wasRead, access) }
         body(&access[state])
         for (user, before) in zip(users, before) {
-            user.note(names, before, isFromThisProcess: isFromThisProcess, access)
+            user.note(names, before, by: source, access)
         }
     }
 }
@@ -93,6 +93,8 @@ extension DomainCopy {
         fileprivate var foreign: [LayerName: ForeignChanges] = [:]
         /// The word of the page that counts this domain's changes; nil if there is no page.
         fileprivate(set) var counter: Counter?
+        /// Whether it was ever read: then values that observers get as old ones are known.
+        fileprivate var wasRead = false
         /// Whether the service refuses to let it be read, for example because the name is invalid.
         private var isRefused = false
         /// The requests for it, and who waits for their answers.
@@ -250,7 +252,7 @@ extension DomainCopy {
         }
         let entries = Entry.entries(sent: signal.changed, named: [])
         let removed = change.removed.map(KeyName.init)
-        self.change(Set(entries.keys).union(removed), isFromThisProcess: false, access) { state in
+        self.change(Set(entries.keys).union(removed), by: .others, access) { state in
             for name in removed { state.layers[layer.index][name] = nil }
             for (name, entry) in entries { state.layers[layer.index][name] = entry }
             state.isRead(at: change.generation)
@@ -313,7 +315,8 @@ extension DomainCopy {
     private func install(
         _ update: LayerUpdate, _ access: borrowing WriteAccess, _ body: (inout State) -> Void
     ) {
-        change(update.names, isFromThisProcess: false, access) { $0.layers = update.layers }
+        change(update.names, by: .others, access) { $0.layers = update.layers }
+        access[state].wasRead = true
         body(&access[state])
     }
 }
@@ -328,24 +331,24 @@ extension DomainCopy.State {
 extension DomainCopy {
     /// Registers values that hold if no layer has the key.
     func register(_ entries: [KeyName: Entry?], _ access: borrowing WriteAccess) {
-        change(entries.keys, isFromThisProcess: true, access) { state in
+        change(entries.keys, by: .thisProcess(nil), access) { state in
             for (name, entry) in entries { state.registered[name] = entry }
         }
     }
 
     /// Takes a change of one key, to be sent with others that wait.
     func enqueue(
-        _ entry: Entry?, forKey name: KeyName, in layer: LayerName,
+        _ entry: Entry?, forKey name: KeyName, in layer: LayerName, by source: ChangeSource,
         _ access: borrowing WriteAccess
     ) {
-        change(CollectionOfOne(name), isFromThisProcess: true, access) {
+        change(CollectionOfOne(name), by: source, access) {
             $0.outbox.add(entry, forKey: name, in: layer)
         }
     }
 
     /// Takes changes that are to be sent as they are.
-    func enqueue(_ batch: Batch, _ access: borrowing WriteAccess) {
-        change(batch.changes.keys, isFromThisProcess: true, access) { $0.outbox.append(batch) }
+    func enqueue(_ batch: Batch, by source: ChangeSource, _ access: borrowing WriteAccess) {
+        change(batch.changes.keys, by: source, access) { $0.outbox.append(batch) }
     }
 
     /// Moves the first batch into the layers: the service has accepted it.
@@ -355,7 +358,7 @@ extension DomainCopy {
     func acknowledge(_ generation: UInt64, _ access: borrowing WriteAccess) {
         guard let batch = access[state].outbox.first else { return }
         guard generation > access[state].readGeneration else {
-            change(batch.changes.keys, isFromThisProcess: false, access) { $0.outbox.removeFirst() }
+            change(batch.changes.keys, by: .others, access) { $0.outbox.removeFirst() }
             return end(batch, .success(generation), access)
         }
         // The values stay the same for all readers, so no observer is notified.
@@ -368,9 +371,9 @@ extension DomainCopy {
     }
 
     /// Undoes the first batch: the service has refused it.
-    func refuse(_ error: any Error, _ access: borrowing WriteAccess) {
+    func refuse(_ error: DefaultsError, _ access: borrowing WriteAccess) {
         guard let batch = access[state].outbox.first else { return }
-        change(batch.changes.keys, isFromThisProcess: false, access) { $0.outbox.removeFirst() }
+        change(batch.changes.keys, by: .others, access) { $0.outbox.removeFirst() }
         if !batch.isAwaited {
             let failure = DefaultsFailure(
                 action: .write, keys: Array(batch.changes.keys),

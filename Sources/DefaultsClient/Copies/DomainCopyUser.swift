@@ -6,12 +6,14 @@ protocol DomainCopyUser: AnyObject, Sendable {
     /// Forgets what was found for keys that have changed.
     func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess)
     /// What observers have seen of some keys, before a change of them.
+    ///
+    /// - Parameter onlyKnown: Whether keys that the application has not asked for are left out.
     func observed(
-        _ names: some Collection<KeyName>, _ access: borrowing WriteAccess
+        _ names: some Collection<KeyName>, onlyKnown: Bool, _ access: borrowing WriteAccess
     ) -> [KeyName: Found]
     /// Forgets what was found for keys that have changed, and notifies the observers.
     func note(
-        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isFromThisProcess: Bool,
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], by source: ChangeSource,
         _ access: borrowing WriteAccess)
 }
 

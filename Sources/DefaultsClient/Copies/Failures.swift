@@ -19,10 +19,21 @@ public struct DefaultsFailure: Sendable {
     public let keys: [String]
     /// The domain, with the suffix of the layer.
     public let domain: String
-    /// Why: a ``DefaultsError``, or what encoding or decoding threw.
-    public let error: any Error
+    /// Why.
+    public let error: DefaultsError
 
-    init(action: Action, keys: [KeyName], domain: String, error: any Error) {
+    /// Makes a failure, for tests of what an application does then.
+    ///
+    /// - Parameters:
+    ///   - action: What was tried.
+    ///   - keys: The keys.
+    ///   - domain: The domain, with the suffix of the layer.
+    ///   - error: Why it failed.
+    public init(action: Action, keys: [String], domain: String, error: DefaultsError) {
+        self.init(action: action, keys: keys.map(KeyName.init), domain: domain, error: error)
+    }
+
+    init(action: Action, keys: [KeyName], domain: String, error: DefaultsError) {
         self.action = action
         self.keys = keys.sorted().map(\.string)
         self.domain = domain
@@ -65,6 +76,6 @@ extension DefaultsFailure {
             case .read: "cannot be read, and the default is used instead"
             case .replace: "was replaced, though it could not be read"
             }
-        return "\(subject) of \(domain) \(event): \(reason(of: error))"
+        return "\(subject) of \(domain) \(event): \(error.explanation)"
     }
 }

@@ -14,6 +14,8 @@ import DefaultsTerms
 ///     show(error.message)
 /// }
 /// ```
+///
+/// A test can make one, for ``Defaults/inMemory(domain:arguments:managed:system:locked:failing:)``.
 public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     /// What kind of error it is.
     public struct Code: Hashable, Sendable {
@@ -52,8 +54,10 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
         public static let storageFailed = Code("storageFailed")
         /// The service refused for another reason, which the message states.
         public static let refused = Code("refused")
-        /// A value is not of the type of its key.
+        /// A stored value, or one on the command line, is not of the type of its key.
         public static let undecodable = Code("undecodable")
+        /// A new value cannot be archived.
+        public static let unencodable = Code("unencodable")
         /// A later version of the application has migrated the domain.
         public static let newerVersion = Code("newerVersion")
     }
@@ -80,11 +84,36 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     /// It never contains a value.
     public let message: String
     package let cause: Cause?
+    /// What the type's coding has thrown, such as a `DecodingError`, for `undecodable` and `unencodable`.
+    ///
+    /// It may contain the value, so do not log it.
+    public let underlyingError: (any Error)?
 
-    init(_ code: Code, _ message: String, cause: Cause? = nil) {
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: What kind of error it is.
+    ///   - message: A sentence for people, without any value.
+    public init(_ code: Code, _ message: String) {
+        self.init(code, message, cause: nil)
+    }
+
+    init(_ code: Code, _ message: String, cause: Cause?, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
+        underlyingError = underlying
+    }
+
+    /// Whether both have the same code and message.
+    public static func == (one: DefaultsError, other: DefaultsError) -> Bool {
+        one.code == other.code && one.message == other.message && one.cause == other.cause
+    }
+
+    /// Adds the code and the message.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 
     /// The sentence.
@@ -92,6 +121,11 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
 }
 
 extension DefaultsError {
+    /// Why, for a sentence that names the key itself.
+    var explanation: String {
+        underlyingError.map(reason(of:)) ?? message
+    }
+
     /// Whether what was expected did not hold.
     static func isConflict(_ error: any Error) -> Bool {
         (error as? DefaultsError)?.code == .conflict
@@ -100,12 +134,13 @@ extension DefaultsError {
 
 /// Errors of the service and of the bus, as applications get them: with the same message.
 extension DefaultsError {
-    /// The refusal of a change or a read; any error that is not of the service stays as it is.
-    static func telling(_ error: any Error) -> any Error {
+    /// The refusal of a change or a read.
+    static func refusal(_ error: any Error) -> DefaultsError {
         switch error {
+        case let error as DefaultsError: error
         case let refusal as ContractError: DefaultsError(refusal)
         case let error as DBusError: DefaultsError(.refused, error.message, cause: .bus(error))
-        default: error
+        default: DefaultsError(.refused, reason(of: error), cause: nil, underlying: error)
         }
     }
 
@@ -174,11 +209,22 @@ extension DefaultsError {
                 + "the file.")
     }
 
-    static func layerAsDomain(_ domain: String) -> DefaultsError {
-        DefaultsError(
+    /// Why a name is not that of a domain.
+    static func badDomain(_ domain: String, _ fault: DomainRule.Fault) -> DefaultsError {
+        let fault =
+            switch fault {
+            case .empty: "it is empty"
+            case .tooLong(let length):
+                "it has \(length) bytes, and at most \(DomainRule.maximumLength) are allowed"
+            case .emptyElement(let offset): "the element that ends at byte \(offset) is empty"
+            case .strayByte(let offset) where Array(domain.utf8)[offset] == UInt8(ascii: "@"):
+                "a suffix such as @host selects a layer. Name the layer in the call"
+            case .strayByte(let offset): "the character at byte \(offset) is not allowed"
+            }
+        return DefaultsError(
             .invalidName,
-            "'\(domain)' is a layer of a domain. Use the name before the @, and name the layer in the call."
-        )
+            "\(domain.quotedForMessage) is not the name of a domain: \(fault). Use NSGlobalDomain or an "
+                + "application ID such as org.example.Editor.")
     }
 
     static func badName(_ key: KeyName) -> DefaultsError {
@@ -215,8 +261,21 @@ extension DefaultsError {
                 + "wait for the service to come back.")
     }
 
-    static func noSuchRawValue(of type: Any.Type) -> DefaultsError {
-        DefaultsError(.undecodable, "The stored value is not a raw value of \(type).")
+    /// A value that its key cannot read.
+    static func undecodable(_ key: KeyName, in domain: String, _ error: any Error) -> DefaultsError
+    {
+        DefaultsError(
+            .undecodable,
+            "The value of the key '\(key)' of \(domain) cannot be read: \(reason(of: error))",
+            cause: nil, underlying: error)
+    }
+
+    /// A new value that cannot be archived.
+    static func unencodable(_ key: KeyName, _ error: any Error) -> DefaultsError {
+        DefaultsError(
+            .unencodable,
+            "The new value of the key '\(key)' cannot be archived: \(reason(of: error))",
+            cause: nil, underlying: error)
     }
 
     static func notOfType(_ type: Any.Type, argument key: KeyName) -> DefaultsError {
@@ -224,11 +283,13 @@ extension DefaultsError {
             .undecodable, "The argument -\(key) of the command line is not a value of \(type).")
     }
 
-    static func unread(_ key: KeyName, in domain: String, _ error: any Error) -> DefaultsError {
+    /// A change that would be derived from a value that cannot be read.
+    static func unread(_ key: KeyName, in domain: String, _ error: DefaultsError) -> DefaultsError {
         DefaultsError(
-            (error as? DefaultsError)?.code ?? .undecodable,
+            error.code,
             "The key '\(key)' of \(domain) was not changed, because its present value cannot be read: "
-                + "\(reason(of: error)) Set the key to replace the value, or reset it first.")
+                + "\(error.explanation) Set the key to replace the value, or reset it first.",
+            cause: error.cause, underlying: error.underlyingError)
     }
 
     static func kept(_ key: KeyName, under name: KeyName) -> DefaultsError {

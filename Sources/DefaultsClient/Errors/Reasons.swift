@@ -18,7 +18,7 @@ func reason(of error: any Error) -> String {
     case DecodingError.typeMismatch(let type, _), DecodingError.valueNotFound(let type, _):
         "A value in it is not of the type \(type)."
     case is DecodingError: "A value in it is not valid."
-    case is EncodingError: "The new value cannot be archived."
+    case is EncodingError: "A value in it cannot be archived."
     case let error as any LoggableError:
         error.description.hasSuffix(".") ? error.description : "\(error.description)."
     default: "The error is one of \(type(of: error))."

@@ -1,4 +1,5 @@
 internal import KeyedArchive
+import Synchronization
 
 /// The base of all keys, in an extension of which an application declares its keys.
 ///
@@ -15,20 +16,40 @@ internal import KeyedArchive
 /// ```
 ///
 /// A key never changes (`@unchecked Sendable`, because ``DefaultsKey`` inherits from it).
-public class AnyDefaultsKey: @unchecked Sendable {
+///
+/// Two keys are equal if they have the same name and values of the same type.
+public class AnyDefaultsKey: Hashable, @unchecked Sendable {
     /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
     public var name: String { id.string }
     /// The name, compared by its bytes.
     let id: KeyName
     /// The class of decoded values of the key.
     let holder: ObjectIdentifier
-    /// The default, if all readers may have the same value.
-    @usableFromInline let fallback: AnyDecoded?
+    /// The default, if it was needed before and all readers may have the same value.
+    private let held = Mutex<AnyDecoded?>(nil)
 
-    init(name: String, holder: ObjectIdentifier, fallback: AnyDecoded?) {
+    init(name: String, holder: ObjectIdentifier) {
         id = KeyName(name)
         self.holder = holder
-        self.fallback = fallback
+    }
+
+    /// The default that was kept.
+    var keptDefault: AnyDecoded? { held.withLock { $0 } }
+
+    /// Keeps a default, unless another thread was faster.
+    func keep(_ made: AnyDecoded) {
+        held.withLock { $0 = $0 ?? made }
+    }
+
+    /// Whether both have the same name and values of the same type.
+    public static func == (one: AnyDefaultsKey, other: AnyDefaultsKey) -> Bool {
+        one.id == other.id && one.holder == other.holder
+    }
+
+    /// Adds the name and the type.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(holder)
     }
 }
 
@@ -62,15 +83,35 @@ public final class DefaultsKey<Value>: AnyDefaultsKey, @unchecked Sendable {
     /// How values are encoded and decoded.
     let coding: ValueCoding<Value>
     private let makeDefault: @Sendable () -> Value
+    /// Whether all readers get the default that was made first.
+    private let keepsDefault: Bool
 
     /// The value that is in effect if no layer has the key.
-    public var defaultValue: Value { makeDefault() }
+    public var defaultValue: Value {
+        guard keepsDefault else { return makeDefault() }
+        if let kept = keptDefault as? Decoded<Value> { return kept.value }
+        // No lock is held here: the expression may read other defaults.
+        let value = makeDefault()
+        keep(Decoded(value))
+        return value
+    }
 
     /// The value of an archive.
     ///
     /// Fields that it lacks come from the default.
     func value(of archive: KeyedArchive) throws -> Value {
-        try coding.value(of: archive, default: makeDefault)
+        try coding.value(of: archive) { self.defaultValue }
+    }
+
+    private init(
+        _ name: String, _ coding: ValueCoding<Value>, isConstant: Bool,
+        _ makeDefault: @escaping @Sendable () -> Value
+    ) {
+        self.coding = coding
+        self.makeDefault = makeDefault
+        // A reader could change an object that others have, too.
+        keepsDefault = isConstant && coding.isShared
+        super.init(name: name, holder: ObjectIdentifier(Decoded<Value>.self))
     }
 
     /// Makes a key with a coding of its own.
@@ -78,15 +119,31 @@ public final class DefaultsKey<Value>: AnyDefaultsKey, @unchecked Sendable {
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - coding: How values are encoded and decoded.
-    ///   - value: Makes the value that is in effect if no layer has the key.
-    public init(
-        _ name: String, coding: ValueCoding<Value>, default value: @escaping @Sendable () -> Value
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated when it is first
+    ///     needed; for objects, each time.
+    public convenience init(
+        _ name: String, coding: ValueCoding<Value>,
+        default value: @autoclosure @escaping @Sendable () -> Value
     ) {
-        self.coding = coding
-        makeDefault = value
-        super.init(
-            name: name, holder: ObjectIdentifier(Decoded<Value>.self),
-            fallback: coding.isShared ? Decoded(value()) : nil)
+        self.init(name, coding, isConstant: true, value)
+    }
+
+    /// Makes a key with a coding of its own, and with a default that may change.
+    ///
+    /// ```swift
+    /// static let since = DefaultsKey("Since", coding: seconds) { .now }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - coding: How values are encoded and decoded.
+    ///   - makeDefault: Makes the value that is in effect if no layer has the key. It is called each time
+    ///     that the value is needed.
+    public convenience init(
+        _ name: String, coding: ValueCoding<Value>,
+        default makeDefault: @escaping @Sendable () -> Value
+    ) {
+        self.init(name, coding, isConstant: false, makeDefault)
     }
 }
 
@@ -99,20 +156,51 @@ extension DefaultsKey where Value: Codable & Sendable {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: The value that is in effect if no layer has the key.
-    public convenience init(_ name: String, default value: Value) {
-        self.init(name, coding: .codable(), default: { value })
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated when it is first
+    ///     needed.
+    public convenience init(
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value
+    ) {
+        self.init(name, coding: .codable(), default: value())
+    }
+
+    /// Makes a key of a Codable type with a default that may change.
+    ///
+    /// ```swift
+    /// static let language = DefaultsKey("Language") { languageOfTheSession() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - makeDefault: Makes the value that is in effect if no layer has the key. It is called each time
+    ///     that the value is needed.
+    public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
+        self.init(name, coding: .codable(), default: makeDefault)
     }
 }
 
-extension DefaultsKey where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
+extension DefaultsKey
+where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
     /// Makes a key of a type that is stored as its raw value.
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - value: The value that is in effect if no layer has the key, or if its raw value is invalid.
-    public convenience init(_ name: String, default value: Value) {
-        self.init(name, coding: .rawRepresentable(), default: { value })
+    ///     It is evaluated when it is first needed.
+    public convenience init(
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value
+    ) {
+        self.init(name, coding: .rawRepresentable(), default: value())
+    }
+
+    /// Makes a key of a type that is stored as its raw value, with a default that may change.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - makeDefault: Makes the value that is in effect if no layer has the key. It is called each time
+    ///     that the value is needed.
+    public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
+        self.init(name, coding: .rawRepresentable(), default: makeDefault)
     }
 }
 
@@ -123,8 +211,21 @@ where Value: Codable & RawRepresentable & Sendable, Value.RawValue: Codable & Se
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - value: The value that is in effect if no layer has the key, or if its raw value is invalid.
-    public convenience init(_ name: String, default value: Value) {
-        self.init(name, coding: .rawRepresentable(), default: { value })
+    ///     It is evaluated when it is first needed.
+    public convenience init(
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value
+    ) {
+        self.init(name, coding: .rawRepresentable(), default: value())
+    }
+
+    /// Makes a key of a type that is stored as its raw value, with a default that may change.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - makeDefault: Makes the value that is in effect if no layer has the key. It is called each time
+    ///     that the value is needed.
+    public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
+        self.init(name, coding: .rawRepresentable(), default: makeDefault)
     }
 }
 
@@ -135,11 +236,12 @@ extension DefaultsKey {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: The value that is in effect if no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated when it is first
+    ///     needed.
     public convenience init<Wrapped: Codable & Sendable>(
-        _ name: String, default value: Wrapped? = nil
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == Wrapped? {
-        self.init(name, coding: .optional(.codable()), default: { value })
+        self.init(name, coding: .optional(.codable()), default: value())
     }
 
     /// Makes a key of an optional type that is stored as its raw value.
@@ -148,11 +250,12 @@ extension DefaultsKey {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: The value that is in effect if no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated when it is first
+    ///     needed.
     public convenience init<Wrapped: RawRepresentable & Sendable>(
-        _ name: String, default value: Wrapped? = nil
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, coding: .optional(.rawRepresentable()), default: { value })
+        self.init(name, coding: .optional(.rawRepresentable()), default: value())
     }
 
     /// Makes a key of an optional type that is stored as its raw value.
@@ -161,11 +264,34 @@ extension DefaultsKey {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: The value that is in effect if no layer has the key.
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated when it is first
+    ///     needed.
     public convenience init<Wrapped: Codable & RawRepresentable & Sendable>(
-        _ name: String, default value: Wrapped? = nil
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == Wrapped?, Wrapped.RawValue: Codable & Sendable {
-        self.init(name, coding: .optional(.rawRepresentable()), default: { value })
+        self.init(name, coding: .optional(.rawRepresentable()), default: value())
+    }
+}
+
+extension DefaultsKey {
+    /// Not available: the type of the value is not Codable.
+    @available(
+        *, unavailable,
+        message:
+            "The type of the value is not Codable and Sendable. Make it so, or give the key a coding: DefaultsKey(name, coding: ValueCoding(encode:decode:), default:)"
+    )
+    public convenience init(_ name: String, default value: @autoclosure () -> Value) {
+        preconditionFailure("unavailable")
+    }
+
+    /// Not available: the type of the value is not Codable.
+    @available(
+        *, unavailable,
+        message:
+            "The type of the value is not Codable and Sendable. Make it so, or give the key a coding: DefaultsKey(name, coding: .optional(ValueCoding(encode:decode:)))"
+    )
+    public convenience init<Wrapped>(_ name: String) where Value == Wrapped? {
+        preconditionFailure("unavailable")
     }
 }
 

@@ -57,10 +57,12 @@ public struct ValueCoding<Value>: Sendable {
         try fill(archive, defaultValue)
     }
 
-    /// The bytes of the archive of a value.
-    func bytes(of value: Value) throws -> [UInt8]? {
-        if isShared, let bytes = ScalarArchives.bytes(of: value) { return bytes }
-        return try encode(value)?.bytes
+    /// The bytes of the archive of a boolean, a number or a string, which decoding returns exactly; nil
+    /// for any other value.
+    func exactBytes(of value: Value) -> [UInt8]? {
+        guard isShared else { return nil }
+        if let bytes = ScalarArchives.bytes(of: value) { return bytes }
+        return value is String ? try? encode(value)?.bytes : nil
     }
 }
 
@@ -101,7 +103,7 @@ where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
             fill: { archive, defaultValue in
                 let rawValue = try raw.value(of: archive) { defaultValue()?.rawValue }
                 guard let value = Value(rawValue: rawValue) else {
-                    throw DefaultsError.noSuchRawValue(of: Value.self)
+                    throw NoSuchRawValue(type: Value.self)
                 }
                 return value
             })
@@ -121,6 +123,13 @@ extension ValueCoding {
                 try wrapped.value(of: archive) { defaultValue() ?? nil }
             })
     }
+}
+
+/// A stored value that is not a raw value of the key's type.
+private struct NoSuchRawValue: LoggableError {
+    let type: Any.Type
+
+    var description: String { "It is not a raw value of \(type)." }
 }
 
 extension Equatable {

@@ -6,6 +6,9 @@ import DefaultsTerms
 /// It follows the rules of the contract: a transaction is made as a whole, generations increase, and
 /// changes of locked keys are refused. It exists until the process ends.
 final class MemoryService: Service {
+    /// Why a key is refused, in tests of what an application does then; nil if it is not.
+    typealias Refusal = @Sendable (_ key: String) -> DefaultsError?
+
     fileprivate struct State {
         var table = StoreTable(holdsLarge: true)
         var generation: UInt64 = 1
@@ -18,8 +21,13 @@ final class MemoryService: Service {
 
     let lock = ServiceLock()
     let states = Broadcast<DefaultsState>()
+    private let refusal: Refusal
     var loop: EventLoop? { nil }
     private let stored = Guarded(State())
+
+    init(failing refusal: @escaping Refusal = { _ in nil }) {
+        self.refusal = refusal
+    }
 
     func state(_ access: borrowing ReadAccess) -> DefaultsState { .inMemory }
 
@@ -54,13 +62,17 @@ final class MemoryService: Service {
     }
 
     func makeCurrent(_ copies: [DomainCopy]) {}
+    func prefetch(_ copies: [DomainCopy]) {}
 
     func send(from copy: DomainCopy) {
         lock.change { access in
             access[copy.state].outbox.endRequest()
             while let batch = access[copy.state].outbox.takeNextToSend() {
-                do {
+                do throws(DefaultsError) {
+                    try check(batch)
                     copy.acknowledge(try access[stored].commit(batch, of: copy.name), access)
+                } catch  where batch.isMerged {
+                    access[copy.state].outbox.splitFirst()
                 } catch {
                     copy.refuse(error, access)
                 }
@@ -68,7 +80,7 @@ final class MemoryService: Service {
         }
     }
 
-    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? { nil }
+    func fetch(_ name: KeyName, in spelling: String) throws(DefaultsError) -> [UInt8]? { nil }
 
     func read(
         _ name: KeyName, in spelling: String
@@ -87,23 +99,35 @@ final class MemoryService: Service {
         }
     }
 
-    func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
+    func isLocked(_ name: KeyName, in domain: String) throws(DefaultsError) -> Bool {
         lock.read { $0[stored].locks[domain]?.contains(name) == true }
     }
 
     func synchronize(within bound: Duration) async throws -> UInt64 {
         lock.read { $0[stored].generation }
     }
+
+    /// Refuses what the service would refuse, and what the test wants to be refused.
+    private func check(_ batch: Batch) throws(DefaultsError) {
+        for (name, entry) in batch.changes {
+            if let error = refusal(name.string) { throw error }
+            guard KeyRule.allows(name.string) else { throw .badName(name) }
+            guard (entry?.size ?? 0) <= ContractLimits.maximumValueSize else {
+                throw .tooLarge(name, limit: ContractLimits.maximumValueSize)
+            }
+        }
+    }
 }
 
 extension MemoryService.State {
-    fileprivate mutating func commit(_ batch: Batch, of domain: String) throws -> UInt64 {
+    fileprivate mutating func commit(
+        _ batch: Batch, of domain: String
+    ) throws(DefaultsError) -> UInt64 {
         let spelling = batch.layer.spelling(of: domain)
         var known = generations[spelling] ?? [:]
-        for (name, entry) in batch.changes { try check(name, entry) }
         for (name, expected) in batch.expected {
             guard holds(expected, for: name, known, in: spelling) else {
-                throw DefaultsError.conflict(name, in: spelling)
+                throw .conflict(name, in: spelling)
             }
         }
         generation += 1
@@ -111,14 +135,6 @@ extension MemoryService.State {
         generations[spelling] = known
         lastChanges[spelling] = generation
         return generation
-    }
-
-    /// Refuses what the service would refuse.
-    private func check(_ name: KeyName, _ entry: Entry?) throws {
-        guard KeyRule.allows(name.string) else { throw DefaultsError.badName(name) }
-        guard (entry?.size ?? 0) <= ContractLimits.maximumValueSize else {
-            throw DefaultsError.tooLarge(name, limit: ContractLimits.maximumValueSize)
-        }
     }
 
     /// Whether a key is still at a generation; for an empty name, whether the whole domain is.

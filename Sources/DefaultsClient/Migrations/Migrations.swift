@@ -50,7 +50,9 @@ extension DefaultsMigration {
         /// The user's own value of a key; nil if the user has not set it.
         ///
         /// - Throws: The errors of ``Defaults/value(of:)``.
-        public func value<Value>(of key: DefaultsKey<Value>) throws -> Value? {
+        public func value<Value>(
+            of key: DefaultsKey<Value>
+        ) throws(DefaultsError) -> Value? {
             guard let entry = entries[key.id] else {
                 return try store.readValue(of: key, in: .domain)
             }
@@ -77,9 +79,10 @@ extension DefaultsMigration {
         /// try edits.set(true, for: .showWhatIsNew)
         /// ```
         ///
-        /// - Throws: `EncodingError`, and what the type's `encode(to:)` throws, if the value cannot be
-        ///   archived.
-        public mutating func set<Value>(_ value: Value, for key: DefaultsKey<Value>) throws {
+        /// - Throws: `unencodable` if the value cannot be archived.
+        public mutating func set<Value>(
+            _ value: Value, for key: DefaultsKey<Value>
+        ) throws(DefaultsError) {
             entries.updateValue(try Entry(value, of: key), forKey: key.id)
         }
 
@@ -125,8 +128,9 @@ extension DefaultsMigration {
         /// - Throws: The errors of ``value(of:)``.
         public mutating func move<Value>(
             _ old: DefaultsKey<Value>, to new: DefaultsKey<Value>
-        ) throws {
-            try move(old, to: new) { $0 }
+        ) throws(DefaultsError) {
+            try copy(old, to: new)
+            reset(old)
         }
 
         /// Copies the value of a key to another key if the user has set it.
@@ -152,8 +156,9 @@ extension DefaultsMigration {
         /// - Throws: The errors of ``value(of:)``.
         public mutating func copy<Value>(
             _ key: DefaultsKey<Value>, to new: DefaultsKey<Value>
-        ) throws {
-            try copy(key, to: new) { $0 }
+        ) throws(DefaultsError) {
+            guard !isSet(new), let value = try value(of: key) else { return }
+            try set(value, for: new)
         }
 
         /// Removes the user's own values of some keys.
@@ -187,7 +192,7 @@ extension Defaults {
         precondition(
             zip(steps, steps.dropFirst()).allSatisfy { $0.version < $1.version },
             "The steps of a migration are in the order of their versions.")
-        return try await store.migrate(steps)
+        return try await store.migrate(steps, from: origin)
     }
 }
 
@@ -196,7 +201,7 @@ extension AnyDefaultsKey {
 }
 
 extension Store {
-    func migrate(_ steps: [DefaultsMigration]) async throws -> Int {
+    func migrate(_ steps: [DefaultsMigration], from origin: DefaultsOrigin?) async throws -> Int {
         let newest = steps.last?.version ?? 0
         var attemptsLeft = Self.attempts
         while true {
@@ -207,7 +212,7 @@ extension Store {
             }
             guard let step = steps.first(where: { $0.version > version }) else { return version }
             do {
-                try await run(step, at: generation)
+                try await run(step, at: generation, from: origin)
                 attemptsLeft = Self.attempts
             } catch {
                 guard DefaultsError.isConflict(error) else { throw error }
@@ -272,10 +277,13 @@ extension Store {
         }
     }
 
-    private func run(_ step: DefaultsMigration, at generation: UInt64) async throws {
+    private func run(
+        _ step: DefaultsMigration, at generation: UInt64, from origin: DefaultsOrigin?
+    ) async throws {
         var edits = DefaultsMigration.Edits(of: self)
         try step.run(&edits)
         try edits.set(step.version, for: .defaultsVersion)
-        _ = try await transact(edits.entries, expected: [KeyName(""): generation], in: .domain)
+        _ = try await transact(
+            edits.entries, expected: [KeyName(""): generation], in: .domain, from: origin)
     }
 }

@@ -21,8 +21,8 @@ enum Fork {
     }()
 
     /// Throws in a child.
-    static func check() throws {
-        if isChild { throw DefaultsError.forked }
+    static func check() throws(DefaultsError) {
+        if isChild { throw .forked }
     }
 
     /// Prints once on standard error that a child reads only the keys' defaults and that its changes

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Requests that a caller waits for.
 extension BusService {
-    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]? {
+    func fetch(_ name: KeyName, in spelling: String) throws(DefaultsError) -> [UInt8]? {
         try waiting { service, answer in
             service.question(Contract.Get.self, (spelling, name.string)) {
                 answer(Self.orNil($0.map(\.archive)))
@@ -13,7 +13,7 @@ extension BusService {
         }
     }
 
-    func isLocked(_ name: KeyName, in domain: String) throws -> Bool {
+    func isLocked(_ name: KeyName, in domain: String) throws(DefaultsError) -> Bool {
         try waiting { service, answer in
             service.question(Contract.IsLocked.self, (domain, name.string), completion: answer)
         }
@@ -107,8 +107,10 @@ extension BusService {
             return try await body()
         } catch let error as DBusError {
             throw DefaultsError.unreachable("\(error).")
+        } catch let error as CancellationError {
+            throw error
         } catch {
-            throw DefaultsError.telling(error)
+            throw DefaultsError.refusal(error)
         }
     }
 
@@ -118,13 +120,11 @@ extension BusService {
             @escaping @Sendable (
                 BusService, @escaping @Sendable (Result<Value, any Error>) -> Void
             ) -> Void
-    ) throws -> Value {
+    ) throws(DefaultsError) -> Value {
         guard let loop, !loop.isCurrent else {
-            throw DefaultsError.unreachable("This thread is the one that would have to answer.")
+            throw .unreachable("This thread is the one that would have to answer.")
         }
-        if case .unreachable(let reason) = state {
-            throw DefaultsError.unreachable(reason)
-        }
+        if case .unreachable(let reason) = state { throw .unreachable(reason) }
         let answered = DispatchSemaphore(value: 0)
         let answer = Answer<Value>()
         onLoop { service in
@@ -135,14 +135,12 @@ extension BusService {
         }
         guard wait(for: answered), let outcome = answer.outcome else {
             noteSilence()
-            throw DefaultsError.noAnswer(after: waitBound)
+            throw .noAnswer(after: waitBound)
         }
-        do {
-            return try outcome.get()
-        } catch let error as DBusError {
-            throw DefaultsError.unreachable("\(error).")
-        } catch {
-            throw DefaultsError.telling(error)
+        switch outcome {
+        case .success(let value): return value
+        case .failure(let error as DBusError): throw .unreachable("\(error).")
+        case .failure(let error): throw .refusal(error)
         }
     }
 }

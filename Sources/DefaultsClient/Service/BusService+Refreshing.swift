@@ -25,6 +25,10 @@ extension BusService {
         guard wait(for: answered, count: asked.count) else { return noteSilence() }
     }
 
+    func prefetch(_ copies: [DomainCopy]) {
+        onLoop { $0.refresh(copies) }
+    }
+
     /// Waits for a semaphore, as long as there may be an answer.
     ///
     /// While something comes from the bus, the answer may still follow: a process that was stopped for

@@ -62,7 +62,7 @@ extension BusService {
             lock.change { access in copy.acknowledge(generation, access) }
             sendNext(of: copy)
         case .failure(let error) where Self.isRefusal(error):
-            refused(batch, of: copy, DefaultsError.telling(error))
+            refused(batch, of: copy, .refusal(error))
             sendNext(of: copy)
         case .failure(let error):
             // It is not known whether the change was made. It is sent again with its token. After a new
@@ -73,7 +73,7 @@ extension BusService {
         }
     }
 
-    private func refused(_ batch: Batch, of copy: DomainCopy, _ error: any Error) {
+    private func refused(_ batch: Batch, of copy: DomainCopy, _ error: DefaultsError) {
         lock.change { access in
             if batch.isMerged {
                 access[copy.state].outbox.splitFirst()

@@ -24,11 +24,11 @@ final class BusService: Service, @unchecked Sendable {
     let states = Broadcast<DefaultsState>()
     let bus: Address
     /// The environment of a private daemon: that of the process when it first used the library.
-    let variables: [String]
+    var variables: [String] = []
     /// The private daemons that are about to end.
     let endings = DispatchGroup()
-    /// Nil if the process has no thread or descriptor left.
-    let loop: EventLoop?
+    /// The loop, once it was needed; nil in it if the process has no thread or descriptor left.
+    private let started = Mutex<EventLoop??>(nil)
 
     /// How much has come from the bus: signals, and ends of calls.
     let progress = Atomic<UInt64>(0)
@@ -92,27 +92,50 @@ final class BusService: Service, @unchecked Sendable {
     ///
     /// A forked process must not call this, because the locks may be held for ever.
     static func at(_ bus: Address) -> BusService {
-        Fork.watch()
-        return services.withLock { services in
+        services.withLock { services in
             if let service = services[bus] { return service }
             let service = BusService(bus)
             services[bus] = service
-            AtExit.call { service.flushAtExit() }
             return service
         }
     }
 
     private init(_ bus: Address) {
         self.bus = bus
-        variables = PrivateDaemon.environment()
+    }
+
+    /// The loop, which the first use of the service starts on a thread of its own; nil if the process
+    /// has no thread or descriptor left.
+    ///
+    /// A process may fork before that.
+    var loop: EventLoop? {
+        let (loop, isNew) = started.withLock { started in
+            if let loop = started { return (loop, false) }
+            Fork.watch()
+            let loop = startLoop()
+            started = .some(loop)
+            return (loop, true)
+        }
+        if isNew { AtExit.call { self.flushAtExit() } }
+        return loop
+    }
+
+    private var hasStarted: Bool { started.withLock { $0 != nil } }
+
+    private func startLoop() -> EventLoop? {
         do {
-            loop = try EventLoop.startThread(named: "defaults")
+            let loop = try EventLoop.startThread(named: "defaults")
+            let variables = PrivateDaemon.environment()
+            loop.perform {
+                self.variables = variables
+                self.connect()
+            }
+            return loop
         } catch {
-            loop = nil
             let reason = "\(error)"
             lock.change { access in access[shared].state = .unreachable(reason) }
+            return nil
         }
-        onLoop { $0.connect() }
     }
 
     /// Notes that the service answers, and how it is reached.
@@ -133,7 +156,8 @@ final class BusService: Service, @unchecked Sendable {
             access[shared].unfollowed += new
             return (store, !new.isEmpty)
         }
-        if isNew { onLoop { $0.followNewDomains() } }
+        // Without a connection, its beginning follows all domains.
+        if isNew, hasStarted { onLoop { $0.followNewDomains() } }
         return store
     }
 

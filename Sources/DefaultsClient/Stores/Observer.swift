@@ -3,11 +3,11 @@ struct SeenChange: Sendable {
     let name: KeyName
     let old: Found
     let new: Found
-    /// Whether this process made it.
-    let isFromThisProcess: Bool
+    /// Who made it.
+    let source: ChangeSource
 }
 
-/// An observer of the changes of one key, or of all keys.
+/// An observer of the changes of some keys, or of all keys.
 ///
 /// It keeps the newest change of each key that was not fetched, so at most one for each key.
 final class Observer: Sendable {
@@ -18,28 +18,31 @@ final class Observer: Sendable {
         var isFinished = false
     }
 
-    private let name: KeyName?
+    private let names: Set<KeyName>?
     private let state = Guarded(State())
-    /// Called at each change, if somebody wants to know at once.
-    ///
-    /// Then no change is kept.
+    /// Called after each change that was taken.
     private let onChange: (@Sendable () -> Void)?
 
-    /// - Parameter name: The key; nil for all.
-    init(of name: KeyName?, onChange: (@Sendable () -> Void)? = nil) {
-        self.name = name
+    /// - Parameter names: The keys; nil for all.
+    init(of names: Set<KeyName>?, onChange: (@Sendable () -> Void)? = nil) {
+        self.names = names
         self.onChange = onChange
     }
 
     func observes(_ name: KeyName) -> Bool {
-        self.name == nil || self.name == name
+        names?.contains(name) ?? true
     }
 
     /// Takes a change.
     func take(_ change: SeenChange, _ access: borrowing WriteAccess) {
-        if let onChange { return access.whenFree(onChange) }
         access[state].add(change)
         access[state].hand(access)
+        if let onChange { access.whenFree(onChange) }
+    }
+
+    /// The next change that waits; nil if there is none.
+    func takeNext(_ access: borrowing WriteAccess) -> SeenChange? {
+        access[state].takeNext()
     }
 
     /// Forgets the changes that wait.
@@ -70,7 +73,7 @@ extension Observer.State {
         }
         let both = SeenChange(
             name: change.name, old: earlier.old, new: change.new,
-            isFromThisProcess: change.isFromThisProcess)
+            source: change.source)
         waiting[change.name] = both
         // The value is again what the consumer saw last: there is no change.
         if both.old.entry.isSame(as: both.new.entry) {
@@ -104,7 +107,11 @@ extension Observer.State {
     fileprivate mutating func hand(_ access: borrowing WriteAccess) {
         guard let waiter = consumer, !order.isEmpty || isFinished else { return }
         consumer = nil
-        let change = isFinished ? nil : waiting.removeValue(forKey: order.removeFirst())
+        let change = isFinished ? nil : takeNext()
         access.whenFree { waiter.resume(returning: change) }
+    }
+
+    fileprivate mutating func takeNext() -> SeenChange? {
+        order.isEmpty ? nil : waiting.removeValue(forKey: order.removeFirst())
     }
 }

@@ -17,25 +17,29 @@ protocol Service: AnyObject, Sendable {
     func store(of domain: String, arguments: [String]) -> Store
     /// Asks for what has changed in copies, and waits for it for a short time.
     func makeCurrent(_ copies: [DomainCopy])
+    /// Asks for what has changed in copies, and does not wait.
+    ///
+    /// It is the first use of the service, if there was none before.
+    func prefetch(_ copies: [DomainCopy])
     /// Sends the changes that wait in a copy.
     func send(from copy: DomainCopy)
     /// Fetches a large value; nil if it is not there any more.
     ///
     /// - Parameter spelling: The domain with the suffix of the layer.
-    func fetch(_ name: KeyName, in spelling: String) throws -> [UInt8]?
+    func fetch(_ name: KeyName, in spelling: String) throws(DefaultsError) -> [UInt8]?
     /// The value of a key at the service, and its generation; nil and 0 if there is none.
     func read(_ name: KeyName, in spelling: String) async throws -> (
         bytes: [UInt8]?, generation: UInt64
     )
     /// Whether the administrator has locked a key.
-    func isLocked(_ name: KeyName, in domain: String) throws -> Bool
+    func isLocked(_ name: KeyName, in domain: String) throws(DefaultsError) -> Bool
     /// Waits until all acknowledged changes are on disk, and returns the generation that is on disk.
     func synchronize(within bound: Duration) async throws -> UInt64
 }
 
 /// The state of the service.
 public enum DefaultsState: Sendable, Hashable {
-    /// It has not answered yet. Reads return registered values and what this process has set.
+    /// It was not used yet, or it has not answered yet. Reads return registered values and what this process has set.
     case connecting
     /// Reads are as current as the last acknowledged change of any process.
     case current

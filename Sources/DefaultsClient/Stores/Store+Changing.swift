@@ -9,16 +9,18 @@ extension Store {
     private static let patience = Duration.seconds(30)
 
     @usableFromInline
-    func set<Value>(_ value: Value, for key: DefaultsKey<Value>) {
-        reporting([key.id], in: .domain) {
-            try change(key.id, to: Entry(value, of: key), in: .domain)
+    func set<Value>(_ value: Value, for key: DefaultsKey<Value>, from origin: DefaultsOrigin?) {
+        reporting([key.id], in: .domain) { () throws(DefaultsError) in
+            try change(key.id, to: Entry(value, of: key), in: .domain, from: origin)
         }
     }
 
     /// Reports the errors of a call that does not throw.
-    func reporting(_ keys: [KeyName], in layer: DefaultsLayer, _ body: () throws -> Void) {
+    func reporting(
+        _ keys: [KeyName], in layer: DefaultsLayer, _ body: () throws(DefaultsError) -> Void
+    ) {
         guard !Fork.isChild else { return Fork.warn() }
-        do {
+        do throws(DefaultsError) {
             try body()
         } catch {
             let spelling = place(of: layer).map { $0.layer.spelling(of: $0.copy.name) } ?? name
@@ -28,19 +30,20 @@ extension Store {
     }
 
     /// Changes one key, and has it sent.
-    func change(_ key: KeyName, to entry: Entry?, in layer: DefaultsLayer) throws {
+    func change(
+        _ key: KeyName, to entry: Entry?, in layer: DefaultsLayer, from origin: DefaultsOrigin?
+    ) throws(DefaultsError) {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else {
-            throw DefaultsError.notWritable(layer)
-        }
-        let mustCall = try lock.change { access in
+        let (copy, copyLayer) = try writablePlace(of: layer)
+        let source = ChangeSource.thisProcess(origin)
+        let mustCall = try lock.change { access throws(DefaultsError) in
             if access[copy.state].isNoChange(entry, forKey: key, in: copyLayer) { return false }
             let present = access[copy.state].entry(key, in: copyLayer)
             if let entry, present?.unread(replacedBy: entry) != nil {
-                try enqueue([key: entry], in: copy, copyLayer, access)
+                try enqueue([key: entry], in: copy, copyLayer, by: source, access)
             } else {
                 try admit([key], Batch.size(of: entry, key), in: copy, access.read)
-                copy.enqueue(entry, forKey: key, in: copyLayer, access)
+                copy.enqueue(entry, forKey: key, in: copyLayer, by: source, access)
             }
             return access[copy.state].outbox.requestSending()
         }
@@ -50,19 +53,18 @@ extension Store {
     /// Changes several keys as one, and has it sent.
     func apply(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in layer: DefaultsLayer,
-        whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
-    ) throws {
+        from origin: DefaultsOrigin?, whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
+    ) throws(DefaultsError) {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else {
-            throw DefaultsError.notWritable(layer)
-        }
+        let (copy, copyLayer) = try writablePlace(of: layer)
         guard !entries.isEmpty else {
             whenDone?(.success(lock.read { $0[copy.state].generation }))
             return
         }
-        try lock.change { access in
+        try lock.change { access throws(DefaultsError) in
             try enqueue(
-                entries, expected: expected, in: copy, copyLayer, access, whenDone: whenDone)
+                entries, expected: expected, in: copy, copyLayer, by: .thisProcess(origin), access,
+                whenDone: whenDone)
         }
         service.send(from: copy)
     }
@@ -71,9 +73,9 @@ extension Store {
     /// application could not read.
     private func enqueue(
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in copy: DomainCopy,
-        _ layer: LayerName, _ access: borrowing WriteAccess,
+        _ layer: LayerName, by source: ChangeSource, _ access: borrowing WriteAccess,
         whenDone: (@Sendable (Batch.Outcome) -> Void)? = nil
-    ) throws {
+    ) throws(DefaultsError) {
         let kept = try keptValues(replacedBy: entries, in: copy, layer, access.read)
         // Two values under one name are the same value.
         let all = entries.merging(kept.map { ($0.name, $0.entry) }) { own, _ in own }
@@ -84,7 +86,7 @@ extension Store {
             batch.isAwaited = true
             batch.whenDone(whenDone)
         }
-        copy.enqueue(batch, access)
+        copy.enqueue(batch, by: source, access)
         for kept in kept {
             let failure = DefaultsFailure(
                 action: .replace, keys: [kept.key], domain: layer.spelling(of: copy.name),
@@ -96,13 +98,12 @@ extension Store {
     /// Refuses what is locked, and what would be too much in memory.
     private func admit(
         _ keys: [KeyName], _ size: Int, in copy: DomainCopy, _ access: borrowing ReadAccess
-    ) throws {
-        if let fault = copy.fault { throw fault }
+    ) throws(DefaultsError) {
         if let key = keys.first(where: { isLocked($0, in: copy, access) }) {
-            throw DefaultsError.locked(key, in: copy.name)
+            throw .locked(key, in: copy.name)
         }
         guard access[copy.state].outbox.size + size <= Self.largestBacklog else {
-            throw DefaultsError.tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
+            throw .tooManyChanges(keys[0], in: copy.name, limit: Self.largestBacklog)
         }
     }
 
@@ -114,26 +115,40 @@ extension Store {
         return global.map { access[$0.state].isLocked(key) == true } ?? false
     }
 
+    /// The copy and its layer that a change of a layer goes to.
+    private func writablePlace(
+        of layer: DefaultsLayer
+    ) throws(DefaultsError) -> (copy: DomainCopy, layer: LayerName) {
+        guard let place = place(of: layer) else { throw .notWritable(layer) }
+        return place
+    }
+
+    /// Throws if the service is known to be unreachable, so that a caller does not wait in vain.
+    private func checkReachable() throws(DefaultsError) {
+        if case .unreachable(let reason) = lock.read({ service.state($0) }) {
+            throw .unreachable(reason)
+        }
+    }
+
     nonisolated(nonsending) func transact(
-        _ entries: [KeyName: Entry?], expected: [KeyName: UInt64], in layer: DefaultsLayer
+        _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in layer: DefaultsLayer,
+        from origin: DefaultsOrigin?
     ) async throws -> UInt64 {
+        try Fork.check()
+        try checkReachable()
         let outcome = OneShot<UInt64>()
-        try apply(entries, expected: expected, in: layer) { outcome.resume($0) }
+        try apply(entries, expected: expected, in: layer, from: origin) { outcome.resume($0) }
         return try await outcome.value(within: Self.patience, on: service.loop)
     }
 
     nonisolated(nonsending) func update<Value>(
-        _ key: DefaultsKey<Value>, in layer: DefaultsLayer, _ body: (inout Value) throws -> Void
+        _ key: DefaultsKey<Value>, in layer: DefaultsLayer, from origin: DefaultsOrigin?,
+        _ body: (inout Value) throws -> Void
     ) async throws -> Value {
         try Fork.check()
-        guard let (copy, copyLayer) = place(of: layer) else {
-            throw DefaultsError.notWritable(layer)
-        }
+        let (copy, copyLayer) = try writablePlace(of: layer)
         let spelling = copyLayer.spelling(of: copy.name)
-        // If the service is unreachable, fail at once.
-        if case .unreachable(let reason) = lock.read({ service.state($0) }) {
-            throw DefaultsError.unreachable(reason)
-        }
+        try checkReachable()
         try await updates.begin()
         defer { updates.end() }
         let attempts = 100
@@ -151,8 +166,8 @@ extension Store {
             let entry = try Entry(value, of: key)
             do {
                 _ = try await transact(
-                    [key.id: entry], expected: [key.id: generation], in: layer)
-                return value
+                    [key.id: entry], expected: [key.id: generation], in: layer, from: origin)
+                return try entry.map { try read($0, as: key) } ?? value
             } catch {
                 guard DefaultsError.isConflict(error) else { throw error }
             }
@@ -168,16 +183,16 @@ extension Store {
     ///   be read.
     private func readValue<Value>(
         of key: DefaultsKey<Value>, from bytes: [UInt8]?, in layer: DefaultsLayer
-    ) throws -> Value {
-        do {
+    ) throws(DefaultsError) -> Value {
+        do throws(DefaultsError) {
             guard let bytes else { return try readValue(of: key) }
-            let value = try key.value(of: KeyedArchive(validating: bytes))
+            let value = try read(Entry(.archive(bytes)), as: key)
             noteRead(key, in: layer)
             return value
         } catch {
             // Notes the value that cannot be read, so that it is kept if the program sets the key.
             _ = try? readValue(of: key, in: layer)
-            throw DefaultsError.unread(key.id, in: name, error)
+            throw .unread(key.id, in: name, error)
         }
     }
 
@@ -201,10 +216,21 @@ extension Store {
 
 extension Entry {
     /// The entry of a value; nil if setting the value removes the key.
-    convenience init?<Value>(_ value: Value, of key: DefaultsKey<Value>) throws {
-        guard let bytes = try key.coding.bytes(of: value) else { return nil }
+    ///
+    /// A value that its coding may not return as it was is decoded again when it is read, so the program
+    /// that sets it reads what all others read.
+    convenience init?<Value>(
+        _ value: Value, of key: DefaultsKey<Value>
+    ) throws(DefaultsError) {
+        let exact = key.coding.exactBytes(of: value)
+        let bytes: [UInt8]?
+        do {
+            bytes = try exact ?? key.coding.encode(value)?.bytes
+        } catch {
+            throw .unencodable(key.id, error)
+        }
+        guard let bytes else { return nil }
         self.init(
-            .archive(bytes), writer: key.holder,
-            decoded: key.coding.isShared ? Decoded(value) : nil)
+            .archive(bytes), writer: key.holder, decoded: exact.map { _ in Decoded(value) })
     }
 }

@@ -11,7 +11,7 @@ extension Store {
 
     /// The value of what was found, or the key's default.
     func value<Value>(holding found: Found, of key: DefaultsKey<Value>) -> Value {
-        do {
+        do throws(DefaultsError) {
             return try value(of: found, as: key) ?? key.defaultValue
         } catch {
             report(error, reading: key, found)
@@ -19,18 +19,22 @@ extension Store {
         }
     }
 
-    func readValue<Value>(of key: DefaultsKey<Value>) throws -> Value {
+    func readValue<Value>(of key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
         try Fork.check()
         return try value(of: find(key.id), as: key) ?? key.defaultValue
     }
 
-    func readValue<Value>(of key: DefaultsKey<Value>, in layer: DefaultsLayer) throws -> Value? {
+    func readValue<Value>(
+        of key: DefaultsKey<Value>, in layer: DefaultsLayer
+    ) throws(DefaultsError) -> Value? {
         try Fork.check()
         return try value(of: find(key.id, in: layer), as: key)
     }
 
     /// The value of what was found; nil if nothing was found.
-    func value<Value>(of found: Found, as key: DefaultsKey<Value>) throws -> Value? {
+    func value<Value>(
+        of found: Found, as key: DefaultsKey<Value>
+    ) throws(DefaultsError) -> Value? {
         guard let entry = found.entry else { return nil }
         if key.coding.isShared, let decoded = entry.decoded as? Decoded<Value> {
             return decoded.value
@@ -52,23 +56,28 @@ extension Store {
         return value
     }
 
+    /// The value of an entry, whose bytes are here.
+    func read<Value>(_ entry: Entry, as key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
+        try value(of: Found(entry: entry), as: key) ?? key.defaultValue
+    }
+
     /// The value of an entry's bytes; if there is none, the entry keeps the bytes.
     private func read<Value>(
         _ bytes: [UInt8], of entry: Entry, as key: DefaultsKey<Value>
-    ) throws -> Value {
+    ) throws(DefaultsError) -> Value {
         do {
             let value = try key.value(of: KeyedArchive(validating: bytes))
             entry.noteRead(by: key.holder)
             return value
         } catch {
             entry.noteUnread(Entry.Unread(reader: key.holder, bytes: bytes))
-            throw error
+            throw .undecodable(key.id, in: name, error)
         }
     }
 
     private func fetch(
         _ entry: Entry, of key: AnyDefaultsKey, in spelling: String
-    ) throws -> [UInt8]? {
+    ) throws(DefaultsError) -> [UInt8]? {
         do {
             return try service.fetch(key.id, in: spelling)
         } catch {
@@ -77,15 +86,17 @@ extension Store {
         }
     }
 
-    private func argument<Value>(_ word: String, of key: DefaultsKey<Value>) throws -> Value {
+    private func argument<Value>(
+        _ word: String, of key: DefaultsKey<Value>
+    ) throws(DefaultsError) -> Value {
         for archive in ArgumentDomain.archives(of: word) {
             if let value = try? key.value(of: archive) { return value }
         }
-        throw DefaultsError.notOfType(Value.self, argument: key.id)
+        throw .notOfType(Value.self, argument: key.id)
     }
 
     /// Reports each value that cannot be read, once.
-    private func report(_ error: any Error, reading key: AnyDefaultsKey, _ found: Found) {
+    private func report(_ error: DefaultsError, reading key: AnyDefaultsKey, _ found: Found) {
         guard found.entry?.takeReport() == true else { return }
         failures.tell(
             DefaultsFailure(
@@ -121,7 +132,7 @@ extension Store {
     func keptValues(
         replacedBy entries: [KeyName: Entry?], in copy: DomainCopy, _ layer: LayerName,
         _ access: borrowing ReadAccess
-    ) throws -> [KeptValue] {
+    ) throws(DefaultsError) -> [KeptValue] {
         var kept: [KeptValue] = []
         var names: [KeyName: Entry] = [:]
         // Sorted, so that the same change gives the same names.
@@ -130,7 +141,7 @@ extension Store {
                 let unread = access[copy.state].entry(key, in: layer)?.unread(replacedBy: entry)
             else { continue }
             guard let bytes = unread.bytes else {
-                throw DefaultsError.notFetched(key, in: copy.name)
+                throw .notFetched(key, in: copy.name)
             }
             let value = Entry(.archive(bytes))
             let name = sideName(of: key) { name in

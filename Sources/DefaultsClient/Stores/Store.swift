@@ -1,4 +1,5 @@
 import DefaultsTerms
+import Dispatch
 import Synchronization
 
 /// What an application reads and writes of one domain: the search list over copies and its own layers.
@@ -67,7 +68,7 @@ final class Store: Sendable {
     private func warm(_ key: AnyDefaultsKey) -> AnyDecoded? {
         lock.read { access in
             guard isCurrent(access), let found = access[state].found[key.id],
-                let value = found.entry == nil ? key.fallback : found.entry?.decoded,
+                let value = found.entry == nil ? key.keptDefault : found.entry?.decoded,
                 ObjectIdentifier(type(of: value)) == key.holder
             else { return nil }
             hot.withLock { $0.put(value, for: key, own: own, global, access) }
@@ -129,7 +130,19 @@ final class Store: Sendable {
     }
 
     private func makeCurrent() {
-        if !lock.read(isCurrent) { service.makeCurrent(copies) }
+        if !lock.read({ isCurrent($0) }) { service.makeCurrent(copies) }
+    }
+
+    /// Makes the copies current, and blocks no thread of the caller's.
+    func load() async {
+        guard !Fork.isChild, !lock.read({ isCurrent($0) }) else { return }
+        await withCheckedContinuation { continuation in
+            // Waiting takes a thread, but none of those that run tasks.
+            DispatchQueue.global().async {
+                self.makeCurrent()
+                continuation.resume()
+            }
+        }
     }
 
     /// The value of a key in one layer.
@@ -189,11 +202,15 @@ final class Store: Sendable {
 extension Store {
     /// Begins to report changes to an observer.
     ///
-    /// The copies become current first. Otherwise the observer would get older changes.
+    /// This does not wait. If others have changed something that was not read here yet, the copies are
+    /// read in the background.
     func begin(_ observer: Observer) {
         guard !Fork.isChild else { return }
-        service.makeCurrent(copies)
-        lock.change { access in access[state].observers.append(observer) }
+        let mustAsk = lock.change { access in
+            access[state].observers.append(observer)
+            return !isCurrent(access.read)
+        }
+        if mustAsk { service.prefetch(copies) }
     }
 
     func remove(_ observer: Observer) {
@@ -212,24 +229,26 @@ extension Store: DomainCopyUser {
     }
 
     func observed(
-        _ names: some Collection<KeyName>, _ access: borrowing WriteAccess
+        _ names: some Collection<KeyName>, onlyKnown: Bool, _ access: borrowing WriteAccess
     ) -> [KeyName: Found] {
         let observers = access[state].observers
         guard !observers.isEmpty else { return [:] }
-        let seen = names.filter { name in observers.contains { $0.observes(name) } }
+        let seen = names.filter { name in
+            observers.contains { $0.observes(name) }
+                && (!onlyKnown || access[state].found[name] != nil)
+        }
         return Dictionary(uniqueKeysWithValues: Set(seen).map { ($0, look($0, access)) })
     }
 
     func note(
-        _ names: some Collection<KeyName>, _ before: [KeyName: Found], isFromThisProcess: Bool,
+        _ names: some Collection<KeyName>, _ before: [KeyName: Found], by source: ChangeSource,
         _ access: borrowing WriteAccess
     ) {
         forget(names, access)
         for (name, old) in before {
             let new = look(name, access)
             guard !old.entry.isSame(as: new.entry) else { continue }
-            let change = SeenChange(
-                name: name, old: old, new: new, isFromThisProcess: isFromThisProcess)
+            let change = SeenChange(name: name, old: old, new: new, source: source)
             for observer in access[state].observers where observer.observes(name) {
                 observer.take(change, access)
             }

@@ -13,7 +13,7 @@ package import DefaultsTerms
 /// ```
 package struct Domain: Hashable, Sendable {
     /// The most bytes that the name may have, without the suffix.
-    package static let maximumLength = 255
+    package static let maximumLength = DomainRule.maximumLength
 
     /// The name without suffix; ASCII only.
     package let name: String
@@ -44,17 +44,6 @@ package struct Domain: Hashable, Sendable {
         return name
             + (isThis
                 ? LayerName.host.suffix : LayerName.suffix(ofHost: hosts.spelling(of: host)))
-    }
-
-    /// Whether an element of a name may contain the byte.
-    static func isElementByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default:
-            false
-        }
     }
 }
 
@@ -122,19 +111,16 @@ extension Domain {
     private static func checkName(
         _ name: Substring.UTF8View, of text: String
     ) throws(ModelError) {
-        guard !name.isEmpty else { throw .emptyDomain(text) }
-        guard name.count <= maximumLength else { throw .overlongDomain(text, length: name.count) }
-        var elementIsEmpty = true
-        for (offset, byte) in name.enumerated() {
-            if byte == UInt8(ascii: ".") {
-                guard !elementIsEmpty else { throw .emptyElement(in: text, offset: offset) }
-                elementIsEmpty = true
-            } else {
-                guard isElementByte(byte) else { throw .strayCharacter(in: text, offset: offset) }
-                elementIsEmpty = false
+        do throws(DomainRule.Fault) {
+            try DomainRule.check(name)
+        } catch {
+            switch error {
+            case .empty: throw .emptyDomain(text)
+            case .tooLong(let length): throw .overlongDomain(text, length: length)
+            case .emptyElement(let offset): throw .emptyElement(in: text, offset: offset)
+            case .strayByte(let offset): throw .strayCharacter(in: text, offset: offset)
             }
         }
-        guard !elementIsEmpty else { throw .emptyElement(in: text, offset: name.count) }
     }
 
     /// Parses a suffix, which begins with `@` or is empty.

@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The ID of a machine, under which its layers are stored: 1 to 64 of `[A-Za-z0-9._-]`.
 ///
 /// It is the machine ID, or the host name if the machine has no ID. Values for a machine that is
@@ -27,7 +29,7 @@ package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
     /// Whether an ID may contain the byte.
     static func isAllowed(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ".") || Domain.isElementByte(byte)
+        byte == UInt8(ascii: ".") || DomainRule.isElementByte(byte)
     }
 
     /// The identity's text.

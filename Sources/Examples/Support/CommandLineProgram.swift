@@ -69,7 +69,10 @@ public func sentence(of error: any Error) -> String {
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
     // Its own sentence is for the developer.
-    case let error as DefaultsError where error.code == .undecodable:
+    case let error as DefaultsError where error.code == .undecodable || error.code == .unencodable:
+        if let cause = error.underlyingError, !(cause is any LoggableError) {
+            return sentence(of: cause)
+        }
         return "\(subject(at: [])) is of another type than this program stores."
     case EncodingError.invalidValue(_, let context):
         return context.debugDescription

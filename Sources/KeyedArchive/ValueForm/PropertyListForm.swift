@@ -1,4 +1,3 @@
-package import KeyedArchive
 package import PropertyList
 
 /// Walks over a property list, and passes its values to a sink in the value form.
