@@ -22,7 +22,7 @@ LINKED = .build/linked
 # A C library before glibc 2.36 does not know packed relocations.
 PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)" && \
 	echo -z pack-relative-relocs)
-SWIFT_BUILD = .ci/scratch swift build --configuration release --static-swift-stdlib --disable-local-rpath \
+SWIFT_BUILD = .ci/scratch swift build --traits Programs --configuration release --static-swift-stdlib --disable-local-rpath \
 	-Xswiftc -Xfrontend -Xswiftc -function-sections \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(LINKED) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
 	$(addprefix -Xlinker ,-z now -z relro $(PACKED) --icf=all --no-export-dynamic \

@@ -1,12 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
+/// Warnings are errors in continuous integration only: a later compiler may have new ones.
+let isContinuousIntegration = Context.environment["DEFAULTSD_WARNINGS"] == "error"
+
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (isContinuousIntegration ? [.treatAllWarnings(as: .error)] : [])
 
 /// A module of ours: its dependencies are those that the design's table allows it.
 func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [])
@@ -33,7 +36,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+/// The packages that only the programs need, so that applications do not fetch them.
+let programs = TargetDependencyCondition.when(traits: ["Programs"])
+let logging = Target.Dependency.product(
+    name: "Logging", package: "swift-log", condition: programs)
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: programs)
 
 let package = Package(
     name: "defaultsd",
@@ -46,6 +54,11 @@ let package = Package(
         .library(name: "DefaultsSecrets", targets: ["DefaultsSecrets"]),
         .library(name: "PropertyList", targets: ["PropertyList"]),
     ],
+    traits: [
+        .trait(
+            name: "Programs",
+            description: "Builds the daemon and the tool; the Makefile enables it.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -53,13 +66,13 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CDBus", path: "CDBus", pkgConfig: "dbus-1",
-            providers: [.apt(["libdbus-1-dev"])]),
+            providers: [.apt(["libdbus-1-dev"]), .yum(["dbus-devel"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]),
+            providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"])]),
         .systemLibrary(
             name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
-            providers: [.apt(["libexpat1-dev"])]),
+            providers: [.apt(["libexpat1-dev"]), .yum(["expat-devel"])]),
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
@@ -114,7 +127,7 @@ let package = Package(
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
                 "CLinux", "SystemCalls",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
         // What is installed: building this target builds both programs at once.

@@ -7,6 +7,10 @@
 #ifndef DEFAULTSD_CDBUS_SHIM_H
 #define DEFAULTSD_CDBUS_SHIM_H
 
+#if __has_include(<dbus/dbus.h>)
 #include <dbus/dbus.h>
+#else
+#error "libdbus's headers are missing: install libdbus-1-dev (Debian, Ubuntu) or dbus-devel (Fedora), and pkg-config."
+#endif
 
 #endif

@@ -1,3 +1,7 @@
+#if !Programs
+    #error("Build the programs with 'make build', or with 'swift build --traits Programs'.")
+#endif
+
 import DefaultsService
 @preconcurrency import Glibc
 import Logging

@@ -15,7 +15,7 @@ class Programs:
     def __init__(self, bench, desktop):
         self.environment = desktop.environment
         build = ["swift", "build", "--package-path", ROOT, "--configuration", "release",
-                 "--static-swift-stdlib", "--quiet", "--product", "ClientProgram"]
+                 "--traits", "Programs", "--static-swift-stdlib", "--quiet", "--product", "ClientProgram"]
         subprocess.run(build, check=True)
         self.ours = ROOT / ".build/release/ClientProgram"
         self.foundation = bench.tools.workplace / "userdefaults"

@@ -100,7 +100,7 @@ import Testing
         kill(daemon, SIGSTOP)
         try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
         kill(daemon, SIGKILL)
-        try wait { try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" }
+        try wait { kill(daemon, 0) != 0 }
         #expect(try desktop.number(forKey: "Key", in: Self.app) == 5)
         #expect(try client.ask("get Key") == "5")
         try client.ask("set Key 6")

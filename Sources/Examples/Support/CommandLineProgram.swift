@@ -68,11 +68,12 @@ public func sentence(of error: any Error) -> String {
     case DecodingError.dataCorrupted(let context):
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "\(path): \(context.debugDescription)"
+    case let error as DefaultsError
+    where error.underlyingError is DecodingError || error.underlyingError is EncodingError
+        || error.underlyingError is ObjectCodingError:
+        return error.underlyingError.map { sentence(of: $0) } ?? error.message
     // Its own sentence is for the developer.
-    case let error as DefaultsError where error.code == .undecodable || error.code == .unencodable:
-        if let cause = error.underlyingError, !(cause is any LoggableError) {
-            return sentence(of: cause)
-        }
+    case let error as DefaultsError where error.code == .undecodable:
         return "\(subject(at: [])) is of another type than this program stores."
     case EncodingError.invalidValue(_, let context):
         return context.debugDescription

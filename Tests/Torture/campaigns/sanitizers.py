@@ -126,7 +126,7 @@ class Build:
 
     def _swift(self, verb: str, *arguments: str, environment=None) -> subprocess.CompletedProcess:
         return self._ran(
-            ["swift", verb, *arguments, "--sanitize", self.sanitizer.name, "--scratch-path",
+            ["swift", verb, "--traits", "Programs", *arguments, "--sanitize", self.sanitizer.name, "--scratch-path",
              self.scratch], environment)
 
     @staticmethod
