@@ -33,6 +33,8 @@ final class TypeFacts: @unchecked Sendable {
     let isClass: Bool
     /// The superclass, if there is one.
     let superclass: TypeFacts?
+    /// The type and its superclasses.
+    var lineage: some Sequence<TypeFacts> { sequence(first: self, next: \.superclass) }
 
     private static let foundationModules = [
         "Foundation", "FoundationEssentials", "FoundationInternationalization",

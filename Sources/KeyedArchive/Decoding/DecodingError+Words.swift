@@ -90,7 +90,7 @@ extension DecodingError {
             ? "The archive has \(count) roots, and none is called \"root\". Give the name of one."
             : "The archive has no root of this name."
         return .keyNotFound(
-            PathKey(stringValue: key ?? "root"),
+            PathKey.name(key ?? "root"),
             Context(codingPath: [], debugDescription: message))
     }
 

@@ -20,6 +20,8 @@ public import PropertyList
 ///   to a real in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet. Dictionaries with `String` keys
 ///   are also read from the fields of any object except arrays and sets.
+/// - If the type that is passed is a subclass of the static type, the value is an instance of it.
+///   A `KeyedDecodingContainer` passes only the static type on.
 /// - If several references lead to the same object, they give the same instance of a class. Codable
 ///   cannot build cycles, so a cycle is an error.
 ///

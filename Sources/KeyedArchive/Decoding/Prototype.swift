@@ -53,7 +53,7 @@ extension ValueDecoder {
         case .none: place = around.place
         case .name(let name):
             guard (try? around.findEntries()) == true else { return nil }
-            place = around.field(name).map(around.session.resolve)
+            place = around.field(name.stringValue).map(around.session.resolve)
         // Elements have no names. The first element of one list is unrelated to the first of
         // another.
         case .index: place = nil
