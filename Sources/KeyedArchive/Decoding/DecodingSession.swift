@@ -32,7 +32,7 @@ final class DecodingSession {
     let prototype: Prototype?
     /// Whether this is the archive of a default value, which has no default values itself.
     let isDefaultValue: Bool
-    /// The type of the root, if this session is for its default value.
+    /// The type that takes missing fields from the root, if this session is for a default value.
     let prototypeType: Any.Type?
     /// The root, if it is not an object of its type's class.
     var foreignRoot: ValueDecoder?
@@ -54,7 +54,7 @@ final class DecodingSession {
     }
 
     /// Makes the session of a default value.
-    init(_ options: KeyedArchiveDecoder, defaultValue archive: KeyedArchive, of type: Any.Type?) {
+    init(_ options: KeyedArchiveDecoder, defaultValue archive: KeyedArchive, of type: Any.Type) {
         self.options = options
         prototype = nil
         isDefaultValue = true
