@@ -57,7 +57,11 @@ final class TypeFacts: @unchecked Sendable {
         let name = TypeName(of: type)
         self.name = name
         isFoundations = Self.foundationModules.contains { name.qualified.hasPrefix($0 + ".") }
-        foundation = isFoundations ? Foundation(rawValue: name.unqualified) : nil
+        foundation =
+            switch type {
+            case is ArchivedDate.Type: .date
+            default: isFoundations ? Foundation(rawValue: name.unqualified) : nil
+            }
         encodedCollection = type as? any EncodedCollection.Type
         decodedCollection = type as? any DecodedCollection.Type
         bytes = foundation == .data ? type as? any RangeReplaceableCollection<UInt8>.Type : nil

@@ -56,7 +56,7 @@ extension DecodingSession {
     }
 
     /// The kind of a value, without the value.
-    private func name(of place: DecodingPlace) -> String {
+    func name(of place: DecodingPlace) -> String {
         switch place.value {
         case .boolean: "a boolean"
         case .integer: "an integer"
