@@ -1,6 +1,7 @@
 import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// Archives of collections that are made from archives of elements, and divided into them.
@@ -33,6 +34,8 @@ import Testing
         try check([Set([3, 1]), Set([2])])
         try check([Numbers(), Numbers()])
         try check([[2: "b", 1: "a"]])
+        try check([["a": nil], ["b": 1, "c": nil]] as [[String: Int?]])
+        try check([Sparse(number: 1, list: [nil], names: ["a": nil])])
     }
 
     @Test func `A dictionary of archives is the archive of the dictionary`() throws {
@@ -60,6 +63,7 @@ import Testing
         let archives = try [encode(1), encode(Int?.none), encode(Int?.none)]
         let whole = try KeyedArchive(array: archives)
         #expect(try whole.text() == #"[1,{"$class":"NSNull"},{"$class":"NSNull"}]"#)
+        #expect(try whole.bytes == KeyedArchive.encoding([1, nil, nil] as [Int?]).bytes)
         let read = try whole.elements().map {
             try KeyedArchiveDecoder().decode(Int?.self, from: $0)
         }
@@ -114,6 +118,24 @@ import Testing
         #expect(try joined.text() == #"[1,"x",[1,2],{"k":[true],"r":"y"}]"#)
     }
 
+    @Test(arguments: Fixtures.keyed.filter(\.isBinary))
+    func `An archive of a real program is the same as the only element`(
+        _ fixture: Fixtures.Fixture
+    ) throws {
+        let archive = try KeyedArchive(validating: fixture.bytes)
+        guard let whole = try? KeyedArchive(array: [archive]) else {
+            // Only an archive with several roots, or without an object, cannot be an element.
+            #expect(try archive.text().hasPrefix(#"{"$top":"#))
+            return
+        }
+        guard let part = try? whole.elements().first else {
+            #expect(throws: ArchiveError.self) { try archive.json() }
+            return
+        }
+        #expect(try part.json() == archive.json())
+        #expect(try KeyedArchive(array: [part]).bytes == whole.bytes)
+    }
+
     @Test func `A root of another kind is an error that says what it is`() throws {
         #expect(
             summary { _ = try encode(7).elements() }
@@ -162,6 +184,12 @@ import Testing
         let text = Tree.text(Text(String(repeating: "x", count: 10_000)))
         let archive = try repeating(text, 100_000)
         #expect(code { _ = try archive.elements() } == .outputTooLarge)
+    }
+
+    @Test func `More archives of one number than the limit allows are an error`() throws {
+        let archive = try KeyedArchive.encoding(Array(repeating: 7, count: 2000))
+        #expect(try archive.elements().count == 2000)
+        #expect(code { _ = try archive.elements(sizeLimit: 1 << 16) } == .outputTooLarge)
     }
 
     @Test func `A large class record that many elements repeat is an error`() throws {

@@ -5,7 +5,8 @@ internal import PropertyList
 /// 1. The order is that of ``ArchiveWriter``, so the copy of an archive of that writer has the same
 ///    bytes.
 /// 2. What is shared in the archive is copied once, so it is shared in the copy, too. Equal scalars
-///    and class records become one, wherever they come from. The stack is an array.
+///    and class records become one, wherever they come from, and so does NSNull. The stack is an
+///    array.
 /// 3. What is copied is paid for from a budget, because an archive can be divided into many parts
 ///    that share most of it.
 struct GraphCopy {
@@ -20,6 +21,9 @@ struct GraphCopy {
         case endCollection(uid: UInt64)
         case endObject(uid: UInt64, Fields)
     }
+
+    /// The cost of an archive without its objects.
+    private static let archiveCost = 64
 
     private let source: KeyedArchive
     private let list: PropertyList
@@ -48,6 +52,7 @@ struct GraphCopy {
     mutating func copyObject(
         _ index: ObjectIndex, into table: inout ObjectTable
     ) throws(ArchiveError) -> ObjectIndex {
+        try spend(Self.archiveCost, at: index)
         switch list.value(at: index) {
         case .uid:
             return try copy([index], into: &table)[0]
@@ -58,7 +63,7 @@ struct GraphCopy {
         case .dictionary(let keys, let values):
             return try copyDictionary(Fields(keys: keys, values: values), into: &table)
         case .boolean, .integer, .real, .singleReal, .date, .data, .string:
-            return table.reference(toCopyOf: index, in: list)
+            return try copyScalarObject(index, into: &table)
         }
     }
 
@@ -68,8 +73,9 @@ struct GraphCopy {
     ) throws(ArchiveError) -> ObjectIndex {
         let uid = table.reserve()
         let positions = 0..<entries.count
-        let keys = positions.map {
-            table.reference(toCopyOf: entries.key(at: $0, in: list), in: list)
+        var keys: [ObjectIndex] = []
+        for position in positions {
+            keys.append(try copyScalarObject(entries.key(at: position, in: list), into: &table))
         }
         let values = try copy(positions.map { entries.value(at: $0, in: list) }, into: &table)
         let lists = [table.elements(keys), table.elements(values)]
@@ -152,6 +158,14 @@ extension GraphCopy {
         return table.list.add(copyOf: index, in: list)
     }
 
+    /// Copies a scalar as an object, and returns the reference to it.
+    private mutating func copyScalarObject(
+        _ index: ObjectIndex, into table: inout ObjectTable
+    ) throws(ArchiveError) -> ObjectIndex {
+        _ = try copyScalar(index, into: &table)
+        return table.reference(toCopyOf: index, in: list)
+    }
+
     private mutating func begin(_ collection: ObjectIndex, _ contents: [ObjectIndex]) {
         steps.append(.endInline(collection, count: contents.count))
         steps += contents.reversed().lazy.map { .copy($0) }
@@ -173,12 +187,11 @@ extension GraphCopy {
             guard fields["$class", in: list] != nil else { fallthrough }
             try beginObject(uid, fields, into: &table)
         case .array, .set, .orderedSet:
-            uids[uid] = table.reserve()
-            steps.append(.endCollection(uid: uids[uid] ?? 0))
-            steps.append(.copy(index))
+            let new = table.reserve()
+            uids[uid] = new
+            steps += [.endCollection(uid: new), .copy(index)]
         case .boolean, .integer, .real, .singleReal, .date, .data, .string, .uid:
-            _ = try copyScalar(index, into: &table)
-            results.append(table.reference(toCopyOf: index, in: list))
+            results.append(try copyScalarObject(index, into: &table))
         }
     }
 }
@@ -190,6 +203,9 @@ extension GraphCopy {
     private mutating func beginObject(
         _ uid: UInt64, _ fields: Fields, into table: inout ObjectTable
     ) throws(ArchiveError) {
+        guard fields.count > 1 || source.knownClass(of: fields) != .null else {
+            return results.append(table.nullObject())
+        }
         let new = table.reserve()
         uids[uid] = new
         steps.append(.endObject(uid: new, fields))

@@ -8,7 +8,7 @@ public import PropertyList
 /// ```
 ///
 /// An element keeps its objects, their classes, and what they share. Two elements share only equal
-/// strings, numbers, data and dates, and the records of classes. So the array of the archives that
+/// strings, numbers, data and dates, NSNull, and the records of classes. So the array of the archives that
 /// ``KeyedArchiveEncoder`` makes is the archive that it makes of the array, unless the order of a
 /// set depends on more than its elements, or elements share an instance. The same elements give the
 /// same bytes.
@@ -150,15 +150,5 @@ extension DecodingSession {
             return name
         }
         return (keys, (0..<entries.count).map { entries.value(at: $0, in: list) })
-    }
-}
-
-extension ObjectTable {
-    /// A reference to an NSNull, which is nil in a collection.
-    fileprivate mutating func nullObject() -> ObjectIndex {
-        let uid = reserve()
-        define(
-            uid, chain: ClassChain.of(FoundationClass.null.className), names: [], values: [])
-        return reference(to: uid)
     }
 }

@@ -41,6 +41,7 @@ package struct ObjectTable {
     private var classes: [ClassRecord] = []
     private var classNumbers: [[Text]: ClassNumber] = [:]
     private var classKey: ObjectIndex?
+    private var nullUID: UInt64?
 
     package init() {
         objects = [list.add(string: "$null")]
@@ -118,6 +119,15 @@ extension ObjectTable {
     /// A reference to the single object of a string, which is given in UTF-8.
     mutating func reference(toText utf8: ArraySlice<UInt8>) -> ObjectIndex {
         reference(toScalar: list.add(utf8: utf8))
+    }
+
+    /// A reference to the single NSNull.
+    mutating func nullObject() -> ObjectIndex {
+        if let nullUID { return reference(to: nullUID) }
+        let uid = reserve()
+        nullUID = uid
+        define(uid, chain: ClassChain.of(FoundationClass.null.className), names: [], values: [])
+        return reference(to: uid)
     }
 
     /// A number or a boolean itself, or a reference to any other scalar, as `encodeObject:` writes
