@@ -152,6 +152,14 @@ import Testing
             summary { _ = try encode([1: 2]).entries() }
                 == "corrupted at : A key of the dictionary is not a string.")
         #expect(try encode(Set([1, 2])).elements().count == 2)
+        for keys in [["a", "a"], ["\u{E9}", "e\u{301}"]] {
+            let names = keys.map { "\"\($0)\"" }.joined(separator: ",")
+            let archive = try KeyedArchive(
+                json: #"{"$class":"NSDictionary","NS.keys":[\#(names)],"NS.objects":[1,2]}"#)
+            #expect(
+                summary { _ = try archive.entries() }
+                    == "corrupted at : The dictionary has the same key twice.")
+        }
     }
 
     @Test func `An archive larger than the limits is refused`() throws {

@@ -8,10 +8,10 @@ public import PropertyList
 /// ```
 ///
 /// An element keeps its objects, their classes, and what they share. Two elements share only equal
-/// strings, numbers, data and dates, NSNull, and the records of classes. So the array of the archives that
-/// ``KeyedArchiveEncoder`` makes is the archive that it makes of the array, unless the order of a
-/// set depends on more than its elements, or elements share an instance. The same elements give the
-/// same bytes.
+/// strings, numbers, data and dates, NSNull, and the records of classes. The same elements give the
+/// same bytes. If ``KeyedArchiveEncoder`` makes the elements, their array has the same bytes as the
+/// archive that it makes of the whole array, unless elements share an instance, or have sets of
+/// objects.
 extension KeyedArchive {
     /// Makes the archive of an array.
     ///
@@ -136,7 +136,7 @@ extension DecodingSession {
         let decoder = ValueDecoder(self, place, .root, type: nil)
         guard try decoder.findEntries(), let entries = decoder.entries, entries.style != .object
         else { throw mismatch([String: Any].self, "a dictionary", place, .root) }
-        var names: Set<Text> = []
+        var names: Set<String> = []
         let keys = try (0..<entries.count).map { position in
             guard let text = entries.name(at: position, in: self) else {
                 throw error(DecodingError.keyIsNoString, place, .root)
@@ -144,7 +144,8 @@ extension DecodingSession {
             guard let name = text.string else {
                 throw error(DecodingError.unpairedSurrogate, place, .root)
             }
-            guard names.insert(text).inserted else {
+            // Names that are canonically equivalent are one key of a Swift dictionary.
+            guard names.insert(name).inserted else {
                 throw error(DecodingError.duplicateKey, place, .root)
             }
             return name
