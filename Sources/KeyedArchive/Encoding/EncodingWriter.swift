@@ -52,7 +52,6 @@ struct EncodingWriter {
     /// The classes that were written: those of the session, then those of collections.
     private var classNumbers: [ObjectTable.ClassNumber?]
     private var listKey: ObjectIndex?
-    private var nullUID: UInt64?
     /// The UIDs of nodes, if several nodes can be the same object.
     private var uids: [UInt64]
 
@@ -99,7 +98,7 @@ extension EncodingWriter {
         case .null:
             // Foundation's collections cannot contain nil. They contain NSNull instead.
             let isInCollection = position == .element && node != 0
-            values.append(isInCollection ? nullObject() : table.reference(to: .null))
+            values.append(isInCollection ? table.nullObject() : table.reference(to: .null))
         case .boolean(let value):
             add(.boolean(value), at: position)
         case .integer(let value):
@@ -121,16 +120,6 @@ extension EncodingWriter {
         case .pending, .array, .set, .pairs, .dictionary, .object:
             begin(node)
         }
-    }
-
-    /// A reference to the single NSNull.
-    private mutating func nullObject() -> ObjectIndex {
-        if let nullUID { return table.reference(to: nullUID) }
-        let uid = table.reserve()
-        nullUID = uid
-        table.define(
-            uid, chain: ClassChain.of(FoundationClass.null.className), names: [], values: [])
-        return table.reference(to: uid)
     }
 
     private mutating func add(_ scalar: Scalar, at position: Position) {
