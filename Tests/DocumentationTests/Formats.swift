@@ -88,6 +88,10 @@ func importUserDefaults() async throws {
 }
 
 extension AnyDefaultsKey {
+    static let hiddenRows = DefaultsKey("HiddenRows", default: IndexSet())
+    static let title = DefaultsKey("Title", ofClass: NSAttributedString.self)
+    static let note = DefaultsKey(
+        "Note", ofClass: NSAttributedString.self, allowing: [StoredAccount.self])
     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
 }
 
