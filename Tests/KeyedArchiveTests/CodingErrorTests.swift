@@ -105,7 +105,8 @@ struct CodingErrorTests {
             _ = container.nestedUnkeyedContainer(forKey: "a")
         }
         #expect(
-            summary { _ = try KeyedArchive.encoding(nested) }?.hasPrefix("a: The field") == true)
+            summary { _ = try KeyedArchive.encoding(nested) }?.hasPrefix("a: The value asked")
+                == true)
     }
 
     @Test("occur if an encoder gets requests that exclude each other")

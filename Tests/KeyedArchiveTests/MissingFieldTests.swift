@@ -147,4 +147,130 @@ import Testing
             try decoder.decode([Book].self, from: KeyedArchive(json: json))
         }
     }
+
+    enum Shelf: Codable {
+        case open([Book])
+        case locked(book: Book, level: Level?)
+    }
+
+    struct Library: Codable {
+        var shelves: [String: [Shelf]]
+        var loans: [Int: [Book?]]
+        var groups: [[Set<Book>]]
+    }
+
+    @Test func `A value at any depth takes missing fields from a new value`() throws {
+        let old = #"{"$class":"\#(Self.book)","title":"Momo"}"#
+        let set = #"{"$class":"NSSet","NS.objects":[\#(old)]}"#
+        let library = try decode(
+            Library.self,
+            #"""
+            {"shelves": {"a": [{"open": {"_0": [\#(old)]}}, {"locked": {"book": \#(old)}}]},
+             "loans": {"$class": "NSDictionary", "NS.keys": [7], "NS.objects": [[\#(old), null]]},
+             "groups": [[], [\#(set)]]}
+            """#)
+        var books = library.loans[7]?.compactMap(\.self) ?? []
+        for shelf in library.shelves["a"] ?? [] {
+            switch shelf {
+            case .open(let inside): books += inside
+            case .locked(let book, _): books.append(book)
+            }
+        }
+        books += library.groups.joined().joined()
+        #expect(books.map(\.title) == ["Momo", "Momo", "Momo", "Momo"])
+        #expect(books.allSatisfy { $0.isOwned && $0.label.text == "plain" })
+    }
+}
+
+// MARK: Values that are set for a type
+
+extension MissingFieldTests {
+    struct Level: Codable, Equatable {
+        var number: Int
+        var stars: Int
+        var boss: Boss
+        var hint: String?
+    }
+
+    struct Boss: Codable, Equatable {
+        var name: String
+        var life: Int
+    }
+
+    private static let level = Level(
+        number: 0, stars: 3, boss: Boss(name: "rat", life: 5), hint: "left")
+
+    private var decoder: KeyedArchiveDecoder {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setMissingFields(of: Level.self, from: Self.level)
+        decoder.setMissingFields(of: Boss.self, from: Boss(name: "nobody", life: 1))
+        return decoder
+    }
+
+    private func level(_ fields: String) -> String {
+        #"{"$class":"MissingFieldTests.Level"\#(fields)}"#
+    }
+
+    @Test func `Elements take missing fields from the value that is set for their type`() throws {
+        let old = try KeyedArchive(json: "[\(level(#","number":7"#)),\(level(#","stars":1"#))]")
+        let levels = try decoder.decode([Level].self, from: old)
+        #expect(levels.map(\.number) == [7, 0] && levels.map(\.stars) == [3, 1])
+        #expect(levels.allSatisfy { $0.boss == Self.level.boss && $0.hint == nil })
+        #expect(throws: DecodingError.self) {
+            try KeyedArchiveDecoder().decode([Level].self, from: old)
+        }
+        let nested = try KeyedArchive(json: #"{"a":[{"b":\#(level(""))}]}"#)
+        let found = try decoder.decode([String: [[String: Level?]]].self, from: nested)
+        #expect(found["a"]?.first?["b"]??.stars == 3)
+    }
+
+    @Test func `A root that may be nil takes missing fields from the value that is set`() throws {
+        let old = try KeyedArchive(json: level(#","number":7"#))
+        #expect(try decoder.decode(Level?.self, from: old)?.stars == 3)
+        let archive = try KeyedArchive.encoding(Level?.none)
+        #expect(try decoder.decode(Level?.self, from: archive) == nil)
+        let filled = try decoder.decode(
+            Level?.self, from: old,
+            missingFieldsFrom: Level(number: 1, stars: 9, boss: Self.level.boss))
+        #expect(filled == Level(number: 7, stars: 9, boss: Self.level.boss, hint: nil))
+    }
+
+    @Test func `An object inside takes fields from the value of the outer type, then of its own`()
+        throws
+    {
+        let boss = #"{"$class":"MissingFieldTests.Boss"}"#
+        let old = try KeyedArchive(json: level(#","boss":\#(boss)"#))
+        #expect(try decoder.decode(Level.self, from: old).boss == Self.level.boss)
+        let bosses = try KeyedArchive(json: "[\(boss)]")
+        #expect(
+            try decoder.decode([Boss].self, from: bosses) == [Boss(name: "nobody", life: 1)])
+    }
+
+    @Test func `The value that is set for a type comes before a new value of the type`() throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setMissingFields(of: Book.self, from: Book(title: "lent", isOwned: false))
+        let old = try KeyedArchive(json: #"[{"$class":"\#(Self.book)","title":"Momo"}]"#)
+        let books = try decoder.decode([Book].self, from: old)
+        #expect(books.map(\.title) == ["Momo"] && !books[0].isOwned)
+    }
+
+    @Test func `A subclass takes its superclass's fields from the superclass's value`() throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setMissingFields(of: Vehicle.self, from: Vehicle(wheels: 3))
+        let old = try KeyedArchive(json: #"[{"$class":"Car","brand":"Tatra"}]"#)
+        let cars = try decoder.decode([Car].self, from: old)
+        #expect(cars.map(\.brand) == ["Tatra"] && cars.map(\.wheels) == [3])
+        decoder.setMissingFields(of: Car.self, from: Car(brand: "Praga"))
+        #expect(try decoder.decode([Car].self, from: old).map(\.wheels) == [4])
+        let empty = try KeyedArchive(json: #"[{"$class":"Car"}]"#)
+        #expect(try decoder.decode([Car].self, from: empty).map(\.brand) == ["Praga"])
+    }
+
+    @Test func `A value that is set replaces no value of another class, and no wrong field`() {
+        for json in ["[7]", #"[{"$class":"Account"}]"#, "[\(level(#","stars":"many""#))]"] {
+            #expect(throws: DecodingError.self) {
+                try decoder.decode([Level].self, from: KeyedArchive(json: json))
+            }
+        }
+    }
 }

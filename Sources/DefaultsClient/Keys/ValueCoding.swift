@@ -38,7 +38,7 @@ public struct ValueCoding<Value>: Sendable {
         return one.isSame(as: other)
     }
 
-    private init(
+    init(
         isShared: Bool, encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         fill: @escaping @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
     ) {

@@ -80,20 +80,24 @@ struct FieldName {
 }
 
 /// A step of a coding path: the name of a field, or the index of an element.
-struct PathKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+///
+/// It is small enough to need no memory of its own in an `any CodingKey`.
+enum PathKey: CodingKey {
+    case name(String)
+    case index(Int)
 
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
+    init(stringValue: String) { self = .name(stringValue) }
+
+    init(intValue: Int) { self = .index(intValue) }
+
+    var stringValue: String {
+        switch self {
+        case .name(let name): name
+        case .index(let index): "Index \(index)"
+        }
     }
 
-    init(intValue: Int) {
-        stringValue = "Index \(intValue)"
-        self.intValue = intValue
+    var intValue: Int? {
+        if case .index(let index) = self { index } else { nil }
     }
-
-    /// The key `super`, under which the superclass of an object is encoded separately.
-    static let superclass = PathKey(stringValue: "super")
 }

@@ -33,6 +33,8 @@ final class TypeFacts: @unchecked Sendable {
     let isClass: Bool
     /// The superclass, if there is one.
     let superclass: TypeFacts?
+    /// The type and its superclasses.
+    var lineage: some Sequence<TypeFacts> { sequence(first: self, next: \.superclass) }
 
     private static let foundationModules = [
         "Foundation", "FoundationEssentials", "FoundationInternationalization",
@@ -55,7 +57,11 @@ final class TypeFacts: @unchecked Sendable {
         let name = TypeName(of: type)
         self.name = name
         isFoundations = Self.foundationModules.contains { name.qualified.hasPrefix($0 + ".") }
-        foundation = isFoundations ? Foundation(rawValue: name.unqualified) : nil
+        foundation =
+            switch type {
+            case is ArchivedDate.Type: .date
+            default: isFoundations ? Foundation(rawValue: name.unqualified) : nil
+            }
         encodedCollection = type as? any EncodedCollection.Type
         decodedCollection = type as? any DecodedCollection.Type
         bytes = foundation == .data ? type as? any RangeReplaceableCollection<UInt8>.Type : nil

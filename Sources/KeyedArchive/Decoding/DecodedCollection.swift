@@ -71,7 +71,7 @@ extension Dictionary: DecodedCollection where Key: Decodable, Value: Decodable {
                 guard let name = text.string else {
                     throw session.error(DecodingError.unpairedSurrogate, place, location)
                 }
-                (key, pathKey) = (cast(name), .name(name))
+                (key, pathKey) = (cast(name), .name(PathKey.name(name)))
             } else {
                 guard entries.style != .object else {
                     throw session.mismatch(Result.self, "a dictionary", place, location)

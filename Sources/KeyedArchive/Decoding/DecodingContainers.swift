@@ -64,8 +64,16 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// The decoder for the superclass, whose fields are in the same object.
     func superDecoder() throws -> any Decoder { decoder }
 
+    /// The decoder of a superclass that was encoded separately.
+    ///
+    /// A missing one is nil, which a superclass without fields can accept.
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        try nestedDecoder(key)
+        do {
+            return try nestedDecoder(key)
+        } catch DecodingError.keyNotFound {
+            let nothing = DecodingPlace(index: decoder.place.index, uid: 0, value: .uid(0))
+            return try decoder.session.decoder(at: nothing, location(key))
+        }
     }
 }
 
@@ -91,7 +99,7 @@ extension KeyedDecoding {
         guard let (other, place) = decoder.defaultField(key.stringValue) else {
             throw try missing(key)
         }
-        let location = DecodingLocation(parent: other, key: .name(key.stringValue))
+        let location = DecodingLocation(parent: other, key: .name(key))
         return try decode(other.session, place, location)
     }
 
@@ -104,7 +112,7 @@ extension KeyedDecoding {
     }
 
     private func location(_ key: Key) -> DecodingLocation {
-        DecodingLocation(parent: decoder, key: .name(key.stringValue))
+        DecodingLocation(parent: decoder, key: .name(key))
     }
 
     /// Decodes a field that costs no more than any value.

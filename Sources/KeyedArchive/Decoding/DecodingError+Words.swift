@@ -56,7 +56,7 @@ extension DecodingSession {
     }
 
     /// The kind of a value, without the value.
-    private func name(of place: DecodingPlace) -> String {
+    func name(of place: DecodingPlace) -> String {
         switch place.value {
         case .boolean: "a boolean"
         case .integer: "an integer"
@@ -90,7 +90,7 @@ extension DecodingError {
             ? "The archive has \(count) roots, and none is called \"root\". Give the name of one."
             : "The archive has no root of this name."
         return .keyNotFound(
-            PathKey(stringValue: key ?? "root"),
+            PathKey.name(key ?? "root"),
             Context(codingPath: [], debugDescription: message))
     }
 

@@ -57,7 +57,8 @@ struct DecodingLocation {
     enum Key {
         /// The value is the parent's value itself.
         case none
-        case name(String)
+        /// The caller's own key.
+        case name(any CodingKey)
         case index(Int)
     }
 
@@ -71,8 +72,8 @@ struct DecodingLocation {
         while true {
             switch location.key {
             case .none: break
-            case .name(let name): path.append(PathKey(stringValue: name))
-            case .index(let index): path.append(PathKey(intValue: index))
+            case .name(let name): path.append(name)
+            case .index(let index): path.append(PathKey.index(index))
             }
             guard let parent = location.parent else { return path.reversed() }
             location = parent.location

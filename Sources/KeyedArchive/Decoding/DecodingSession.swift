@@ -32,7 +32,7 @@ final class DecodingSession {
     let prototype: Prototype?
     /// Whether this is the archive of a default value, which has no default values itself.
     let isDefaultValue: Bool
-    /// The type of the root, if this session is for its default value.
+    /// The type that takes missing fields from the root, if this session is for a default value.
     let prototypeType: Any.Type?
     /// The root, if it is not an object of its type's class.
     var foreignRoot: ValueDecoder?
@@ -54,7 +54,7 @@ final class DecodingSession {
     }
 
     /// Makes the session of a default value.
-    init(_ options: KeyedArchiveDecoder, defaultValue archive: KeyedArchive, of type: Any.Type?) {
+    init(_ options: KeyedArchiveDecoder, defaultValue archive: KeyedArchive, of type: Any.Type) {
         self.options = options
         prototype = nil
         isDefaultValue = true
@@ -140,13 +140,16 @@ extension DecodingSession {
 // MARK: Values
 
 extension DecodingSession {
+    /// Decodes a value.
+    ///
+    /// The type may be a subclass of `Value` that is known only at run time.
     func decode<Value: Decodable>(
-        _: Value.Type, at place: DecodingPlace, _ location: DecodingLocation,
+        _ requested: Value.Type, at place: DecodingPlace, _ location: DecodingLocation,
         checksClass: Bool = true
     ) throws -> Value {
         try spend(0, at: location)
         try checkNesting(of: place, location)
-        let type = decodedType(Value.self)
+        let type = decodedType(requested)
         if let collection = type.facts.decodedCollection {
             return try collection.decode(as: Value.self, at: place, location, in: self)
         }
@@ -154,9 +157,9 @@ extension DecodingSession {
             return try decode(Value.self, as: foundation, type, at: place, location)
         }
         if type.facts.isClass, place.uid != 0 {
-            return try decodeInstance(Value.self, type, at: place, location, checksClass)
+            return try decodeInstance(requested, type, at: place, location, checksClass)
         }
-        return try decodeVersion(Value.self, type, at: place, location, checksClass)
+        return try decodeVersion(requested, type, at: place, location, checksClass)
     }
 
     /// The decoder of a part whose type is unknown here.
@@ -168,14 +171,14 @@ extension DecodingSession {
 
     /// The single instance for an object and a class.
     private func decodeInstance<Value: Decodable>(
-        _: Value.Type, _ type: DecodedType, at place: DecodingPlace, _ location: DecodingLocation,
-        _ checksClass: Bool
+        _ requested: Value.Type, _ type: DecodedType, at place: DecodingPlace,
+        _ location: DecodingLocation, _ checksClass: Bool
     ) throws -> Value {
-        let actual = registeredSubclass(of: Value.self, at: place) ?? Value.self
+        let actual = registeredSubclass(of: requested, type, at: place) ?? requested
         let instance = Instance(uid: place.uid, type: ObjectIdentifier(actual))
         if let known = instances[instance] as? Value { return known }
         let value = try decodeVersion(
-            actual, actual == Value.self ? type : decodedType(actual), at: place, location,
+            actual, actual == requested ? type : decodedType(actual), at: place, location,
             checksClass)
         instances[instance] = value as AnyObject
         return value
@@ -184,10 +187,13 @@ extension DecodingSession {
     /// The class that was registered for an object's class name, if it is a subclass of the
     /// requested class.
     private func registeredSubclass<Value: Decodable>(
-        of _: Value.Type, at place: DecodingPlace
+        of _: Value.Type, _ type: DecodedType, at place: DecodingPlace
     ) -> Value.Type? {
-        guard !options.classes.isEmpty, let archived = archivedClass(of: place) else { return nil }
-        return registeredType(of: archived.name) as? Value.Type
+        guard !options.classes.isEmpty, let archived = archivedClass(of: place),
+            let registered = registeredType(of: archived.name) as? Value.Type,
+            decodedType(registered).facts.lineage.contains(where: { $0.type == type.facts.type })
+        else { return nil }
+        return registered
     }
 
     /// Decodes an object with the type of its version, and converts it to the current version.
@@ -232,7 +238,8 @@ extension DecodingSession {
     /// It is nil for a value that is not an object with fields.
     private func version(of decoder: ValueDecoder) throws -> Int? {
         guard try decoder.findEntries() else { return nil }
-        let location = DecodingLocation(parent: decoder, key: .name(archiveVersionField))
+        let location = DecodingLocation(
+            parent: decoder, key: .name(PathKey.name(archiveVersionField)))
         guard let field = decoder.field(archiveVersionField) else {
             try checkBudget(at: location)
             return 0

@@ -12,14 +12,17 @@ public import PropertyList
 /// - The class of an object must fit the type: it has the name of the type, with or without the
 ///   module, or a superclass with this name, or its name was set with
 ///   ``setClass(_:forClassName:)``. An NSDictionary with string keys is accepted, too.
-/// - A missing field comes from a new value of the type if that is ``DefaultInitializable``, or
-///   from the default of ``decode(_:from:rootKey:missingFieldsFrom:)``.
+/// - A missing field comes from the default of ``decode(_:from:rootKey:missingFieldsFrom:)``, from
+///   the value of ``setMissingFields(of:from:)``, or from a new value of the type if that is
+///   ``DefaultInitializable``.
 /// - Numbers and booleans may be inline or behind a reference. An integer must be in range. A whole
 ///   real in range is accepted, too. A boolean may be 0 or 1, because Foundation on Linux writes
 ///   these. A real may be an integer that can be converted exactly. A `Float` is the nearest value
 ///   to a real in range.
 /// - Arrays and sets are read from NSArray, NSSet and NSOrderedSet. Dictionaries with `String` keys
 ///   are also read from the fields of any object except arrays and sets.
+/// - If the type that is passed is a subclass of the static type, the value is an instance of it.
+///   A `KeyedDecodingContainer` passes only the static type on.
 /// - If several references lead to the same object, they give the same instance of a class. Codable
 ///   cannot build cycles, so a cycle is an error.
 ///
@@ -56,6 +59,8 @@ public struct KeyedArchiveDecoder: Sendable {
     private(set) var longestClassName = 0
     /// The conversions of old versions, by the new type and the old version.
     private(set) var migrations: [ObjectIdentifier: [Int: Migration]] = [:]
+    /// Make archives of values with missing fields, by the type of the objects that lack them.
+    private(set) var prototypes: [ObjectIdentifier: @Sendable () throws -> KeyedArchive] = [:]
 
     /// Makes a decoder that knows only the names of the types.
     public init() {}
@@ -134,7 +139,7 @@ extension KeyedArchiveDecoder {
     ///
     /// - The missing fields of an object come from the default value's object at the same path.
     ///   Elements of arrays and sets have no such path. Their fields come from
-    ///   ``DefaultInitializable``, if their type conforms to it.
+    ///   ``setMissingFields(of:from:)`` or ``DefaultInitializable``.
     /// - A missing field of an optional type is nil, because a nil optional may have been omitted.
     /// - If the root is a structure or an enumeration, its object may have any class. An object
     ///   that has fields, but none that the type looks up, is refused.
@@ -153,6 +158,36 @@ extension KeyedArchiveDecoder {
         try decode(type, from: archive, rootKey: rootKey) {
             try KeyedArchiveEncoder().encode(defaultValue())
         }
+    }
+
+    /// Sets the value from which objects of a type take the fields that they lack.
+    ///
+    /// It helps objects that have no default at their path, wherever they are: elements of arrays
+    /// and sets, values of dictionaries, payloads of enumerations, a root without a default. Each
+    /// type has its own value.
+    ///
+    /// ```swift
+    /// struct Level: Codable {
+    ///     var number: Int
+    ///     var stars: Int  // since version 2
+    /// }
+    /// var decoder = KeyedArchiveDecoder()
+    /// decoder.setMissingFields(of: Level.self, from: Level(number: 0, stars: 3))
+    /// let levels = try decoder.decode([Level].self, from: archive)
+    /// ```
+    ///
+    /// - A default at the object's path comes first, and ``DefaultInitializable`` last.
+    /// - A missing field of an optional type is nil.
+    /// - An object of a subclass takes its superclass's fields from the superclass's value.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the objects.
+    ///   - value: The value with the missing fields. It is made again for each object that lacks
+    ///     one.
+    public mutating func setMissingFields<Value: Codable & SendableMetatype>(
+        of type: Value.Type, from value: @escaping @autoclosure @Sendable () -> Value
+    ) {
+        prototypes[ObjectIdentifier(type)] = { try KeyedArchiveEncoder().encode(value()) }
     }
 
     /// Decodes the root of an archive.

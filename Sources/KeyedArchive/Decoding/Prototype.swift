@@ -37,13 +37,13 @@ extension ValueDecoder {
     }
 
     /// Decoders of the default values at this location: those inside the default values of the
-    /// parents, and that of the type itself.
+    /// parents, and those of the type itself.
     func makeDefaultValues() -> [ValueDecoder] {
         guard !session.isDefaultValue else { return [] }
         let around =
             parent?.defaultValues.compactMap { defaultValue(in: $0) }
             ?? session.defaultRoot(type, key).map { [$0] } ?? []
-        return around + (defaultOfType().map { [$0] } ?? [])
+        return around + defaultsOfType()
     }
 
     /// The part of a parent's default value at this location.
@@ -53,7 +53,7 @@ extension ValueDecoder {
         case .none: place = around.place
         case .name(let name):
             guard (try? around.findEntries()) == true else { return nil }
-            place = around.field(name).map(around.session.resolve)
+            place = around.field(name.stringValue).map(around.session.resolve)
         // Elements have no names. The first element of one list is unrelated to the first of
         // another.
         case .index: place = nil
@@ -61,16 +61,31 @@ extension ValueDecoder {
         return place.map { around.session.defaultDecoder($0, around, key, type) }
     }
 
-    /// A new value of the type.
-    private func defaultOfType() -> ValueDecoder? {
+    /// New values of the type: those that were set for it and its superclasses, and that of its
+    /// `init()`.
+    private func defaultsOfType() -> [ValueDecoder] {
+        guard let type else { return [] }
+        let prototypes = session.options.prototypes
+        var made = type.facts.lineage.compactMap {
+            prototypes[ObjectIdentifier($0.type)].flatMap { defaultOfType(type, $0) }
+        }
+        if let initializable = type.facts.defaultInitializable,
+            let value = defaultOfType(
+                type, { try KeyedArchiveEncoder().encode(initializable.init()) })
+        {
+            made.append(value)
+        }
+        return made
+    }
+
+    private func defaultOfType(
+        _ type: DecodedType, _ archive: () throws -> KeyedArchive
+    ) -> ValueDecoder? {
         // Making it costs more than the bytes in the archive that cause it.
-        guard let type, let initializable = type.facts.defaultInitializable,
-            session.affords(DecodingSession.defaultValueCost),
-            let archive = try? KeyedArchiveEncoder().encode(initializable.init()),
-            case let made = DecodingSession(session.options, defaultValue: archive, of: nil),
-            let place = try? made.root(nil)
+        guard session.affords(DecodingSession.defaultValueCost), let archive = try? archive()
         else { return nil }
-        return made.defaultDecoder(place, nil, .none, type)
+        let made = DecodingSession(session.options, defaultValue: archive, of: type.facts.type)
+        return (try? made.root(nil)).map { made.defaultDecoder($0, nil, .none, type) }
     }
 }
 

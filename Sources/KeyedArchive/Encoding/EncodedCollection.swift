@@ -52,7 +52,8 @@ extension Dictionary: EncodedCollection where Key: Encodable, Value: Encodable {
             session.graph.set(.dictionary, at: node)
             for (key, value) in entries {
                 guard let key = key as? String else { continue }
-                try session.encode(value, at: session.addField(key, pending, to: node))
+                let member = try session.addField(PathKey.name(key), pending, to: node)
+                try session.encode(value, at: member)
             }
             return
         }

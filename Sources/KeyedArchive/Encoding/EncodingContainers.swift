@@ -28,40 +28,42 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { session.path(to: node) }
 
     func encodeNil(forKey key: Key) throws {
-        try session.addField(key.stringValue, .null, to: node)
+        try session.addField(key, .null, to: node)
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
-        try session.addField(key.stringValue, .boolean(value), to: node)
+        try session.addField(key, .boolean(value), to: node)
     }
 
     func encode(_ value: String, forKey key: Key) throws {
-        try session.addField(key.stringValue, session.graph.text(value), to: node)
+        try session.addField(key, session.graph.text(value), to: node)
     }
 
     func encode(_ value: Double, forKey key: Key) throws {
-        try session.addField(key.stringValue, .real(value), to: node)
+        try session.addField(key, .real(value), to: node)
     }
 
     func encode(_ value: Float, forKey key: Key) throws {
-        try session.addField(key.stringValue, .real(Double(value)), to: node)
+        try session.addField(key, .real(Double(value)), to: node)
     }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let pending = EncodingGraph.Value.pending(type: EncodingGraph.none)
-        let member = try session.addField(key.stringValue, pending, to: node)
+        let member = try session.addField(key, pending, to: node)
+        session.heldKeys.hold(key, of: member)
+        defer { session.heldKeys.removeLast() }
         try session.encode(value, asMember: member)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        let member = session.addOpenField(key.stringValue, .dictionary, to: node)
+        let member = session.beginFields(at: session.openField(key, of: node))
         return KeyedEncodingContainer(KeyedEncoding<NestedKey>(session: session, node: member))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        let member = session.addOpenField(key.stringValue, .array, to: node)
+        let member = session.beginElements(at: session.openField(key, of: node))
         return UnkeyedEncoding(session: session, node: member)
     }
 
@@ -72,8 +74,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder(forKey key: Key) -> any Encoder {
         let value = session.superclassValue(of: node)
-        let member = session.addOpenField(key.stringValue, value, to: node)
-        return ValueEncoder(session: session, node: member)
+        return ValueEncoder(session: session, node: session.openField(key, value, of: node))
     }
 }
 
@@ -82,7 +83,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 extension KeyedEncoding {
     private func add(_ value: some FixedWidthInteger, _ key: Key) throws {
         let integer = try session.integer(value, at: codingPath + [key])
-        try session.addField(key.stringValue, integer, to: node)
+        try session.addField(key, integer, to: node)
     }
 
     func encode(_ value: Int, forKey key: Key) throws { try add(value, key) }
@@ -233,7 +234,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
 
 extension UnkeyedEncoding {
     private func add(_ value: some FixedWidthInteger) throws {
-        let integer = try session.integer(value, at: codingPath + [PathKey(intValue: count)])
+        let integer = try session.integer(value, at: codingPath + [PathKey.index(count)])
         _ = try session.addElement(integer, to: node)
     }
 

@@ -5,27 +5,33 @@ extension EncodingSession {
     /// - Throws: `EncodingError` if the object already has it.
     @discardableResult
     func addField(
-        _ name: String, _ value: EncodingGraph.Value, to node: Node
+        _ key: some CodingKey, _ value: EncodingGraph.Value, to node: Node
     ) throws -> Node {
         if let failure { throw failure }
-        let number = number(ofName: name, in: node)
-        guard !isTaken(number, in: node) else {
-            throw EncodingError.duplicateField(
-                at: path(to: node) + [PathKey(stringValue: name)])
+        let name = number(ofName: key.stringValue, in: node)
+        guard member(of: node, named: name) == nil else {
+            throw EncodingError.duplicateField(at: path(to: node) + [key])
         }
-        return graph.addMember(of: node, name: number, value)
+        return addMember(of: node, named: name, value)
     }
 
-    /// Adds a field whose value follows later, in a container or with an encoder.
-    func addOpenField(_ name: String, _ value: EncodingGraph.Value, to node: Node) -> Node {
-        do {
-            let member = try addField(name, value, to: node)
-            try checkDepth(of: member)
-            return member
-        } catch {
-            if let error = error as? EncodingError { fail(error) }
-            return graph.addDetached(below: node)
-        }
+    /// The field whose value follows in a container or with an encoder.
+    ///
+    /// If the object has the field, they go on in its value. If the value is of another kind,
+    /// encoding fails later.
+    func openField(
+        _ key: some CodingKey, _ value: EncodingGraph.Value = .pending(type: EncodingGraph.none),
+        of node: Node
+    ) -> Node {
+        guard failure == nil else { return graph.addDetached(below: node) }
+        let name = number(ofName: key.stringValue, in: node)
+        let known = member(of: node, named: name)
+        let member = known ?? addMember(of: node, named: name, value)
+        heldKeys.hold(key, of: member)
+        // Another place may refer to an instance, and it would have the fields there, too.
+        guard known == nil || !graph[member].isInstance else { return conflict(at: member) }
+        checkDepth(of: member)
+        return member
     }
 
     func addElement(_ value: EncodingGraph.Value, to node: Node) throws -> Node {
@@ -58,18 +64,13 @@ extension EncodingSession {
     func addOpenElement(_ value: EncodingGraph.Value, to node: Node) -> Node {
         guard failure == nil else { return graph.addDetached(below: node) }
         let member = graph.addMember(of: node, value)
-        do {
-            try checkDepth(of: member)
-        } catch {
-            fail(error)
-        }
+        checkDepth(of: member)
         return member
     }
 
-    private func checkDepth(of node: Node) throws(EncodingError) {
-        guard graph[node].depth < options.depthLimit else {
-            throw .tooDeep(limit: options.depthLimit, at: path(to: node))
-        }
+    private func checkDepth(of node: Node) {
+        guard graph[node].depth >= options.depthLimit else { return }
+        fail(EncodingError.tooDeep(limit: options.depthLimit, at: path(to: node)))
     }
 
     /// The number of a field's name.
@@ -96,16 +97,26 @@ extension EncodingSession {
         return found
     }
 
-    private func isTaken(_ name: UInt32, in node: Node) -> Bool {
+    /// The field of an object, if it has it.
+    private func member(of node: Node, named name: UInt32) -> Node? {
         guard graph[node].memberCount >= Self.searchLimit else {
-            return graph.member(of: node, named: name) != nil
+            return graph.member(of: node, named: name)
         }
+        return fields[Field(node: node, name: name)]
+    }
+
+    private func addMember(
+        of node: Node, named name: UInt32, _ value: EncodingGraph.Value
+    ) -> Node {
+        let member = graph.addMember(of: node, name: name, value)
         if graph[node].memberCount == Self.searchLimit {
             for member in graph.members(of: node) {
-                fields.insert(Field(node: node, name: graph[member].name))
+                fields[Field(node: node, name: graph[member].name)] = member
             }
+        } else if graph[node].memberCount > Self.searchLimit {
+            fields[Field(node: node, name: name)] = member
         }
-        return !fields.insert(Field(node: node, name: name)).inserted
+        return member
     }
 }
 

@@ -60,7 +60,8 @@ final class EncodingSession {
     private var instances: [ObjectIdentifier: MetInstance] = [:]
     private var keptAlive: [AnyObject] = []
     /// The fields of large objects.
-    var fields: Set<Field> = []
+    var fields: [Field: Node] = [:]
+    @exclusivity(unchecked) var heldKeys = HeldKeys()
     @exclusivity(unchecked) private var level = 0
 
     /// The sets, and the dictionaries whose keys are not all strings.
@@ -88,7 +89,11 @@ extension EncodingSession {
             throw EncodingError.tooDeep(limit: options.depthLimit, at: path(to: node))
         }
         level += 1
-        defer { level -= 1 }
+        let keyCount = heldKeys.count
+        defer {
+            level -= 1
+            heldKeys.removeLast(heldKeys.count - keyCount)
+        }
         let number = number(of: Value.self)
         let facts = types[Int(number)].facts
         if facts.isClass {
@@ -137,7 +142,7 @@ extension EncodingSession {
             try encode(value, at: node)
         } catch {
             let parent = graph[node].parent
-            fields.remove(Field(node: parent, name: graph[node].name))
+            fields[Field(node: parent, name: graph[node].name)] = nil
             forgetInstances(from: instanceCount)
             graph.setMembers(graph.members(of: parent).filter { $0 != node }, of: parent)
             throw error
@@ -156,7 +161,7 @@ extension EncodingSession {
         } catch {
             graph.set(before, at: node)
             graph.setMembers([], of: node)
-            fields = fields.filter { $0.node != node }
+            fields = fields.filter { $0.key.node != node }
             forgetInstances(from: instanceCount)
             throw error
         }
@@ -253,7 +258,7 @@ extension EncodingSession {
         return node
     }
 
-    private func conflict(at node: Node) -> Node {
+    func conflict(at node: Node) -> Node {
         fail(EncodingError.secondContainer(at: path(to: node)))
         return graph.addDetached(below: node)
     }
@@ -264,37 +269,5 @@ extension EncodingSession {
             let superclass = classes[Int(classNumber)].facts.superclass
         else { return .pending(type: EncodingGraph.none) }
         return .pending(type: number(of: superclass.type))
-    }
-}
-
-/// Paths of nodes in the value.
-extension EncodingSession {
-    /// The path from the root to a node.
-    func path(to node: Node) -> [any CodingKey] {
-        var path: [any CodingKey] = []
-        var node = node
-        while graph[node].parent != EncodingGraph.none {
-            let parent = graph[node].parent
-            if let key = key(of: node, in: parent) { path.append(key) }
-            node = parent
-        }
-        return path.reversed()
-    }
-
-    private func key(of node: Node, in parent: Node) -> PathKey? {
-        guard graph[node].name == EncodingGraph.none else {
-            let name = names[graph[node].name]
-            guard case .object = graph[parent].value, name.utf8.first == UInt8(ascii: "$") else {
-                return PathKey(stringValue: name)
-            }
-            return PathKey(stringValue: String(name.dropFirst()))
-        }
-        let isMember = graph.members(of: parent).contains(node)
-        let position = graph.members(of: parent).prefix { $0 != node }.reduce(0) { sum, _ in sum + 1
-        }
-        guard isMember else { return nil }
-        // The members of pairs are alternately keys and values.
-        if case .pairs = graph[parent].value { return PathKey(intValue: position / 2) }
-        return PathKey(intValue: position)
     }
 }

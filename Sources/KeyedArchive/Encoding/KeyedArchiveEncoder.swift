@@ -19,6 +19,8 @@
 ///   it. In a collection, nil becomes NSNull, because Foundation's collections cannot contain nil.
 /// - A nested keyed container is an NSDictionary, a nested unkeyed one an NSArray. `superEncoder()`
 ///   of a keyed container writes into the same object, as `[super encodeWithCoder:]` does.
+/// - A second nested container for a key goes on in the first one. A second value for a key is an
+///   error, and so is a container of another kind.
 /// - An instance of a class is one object, even if it is used in several places. An instance inside
 ///   itself is an error, because no decoder can decode it: `init(from:)` would need the instance
 ///   that it makes. Objects of NSSecureCoding can refer to each other in cycles. DefaultsFoundation

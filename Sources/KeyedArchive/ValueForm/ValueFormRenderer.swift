@@ -354,6 +354,17 @@ private struct Nothing: ValueFormSink {
     func endDictionary() {}
 }
 
+extension KeyedArchive {
+    /// Checks how large the archive is with each shared object at each of its places.
+    ///
+    /// - Throws: ``ArchiveError`` if that is more than `size` bytes.
+    func checkSizeWithoutSharing(upTo size: Int) throws {
+        let limits = ValueFormLimits(size: size, depth: .max)
+        var counter = ValueFormRenderer(of: self, limits: limits)
+        try counter.count()
+    }
+}
+
 extension ValueFormRenderer {
     private var cost: ShowingCost { ShowingCost(size: limits.size - budget, values: values) }
 
@@ -366,10 +377,15 @@ extension ValueFormRenderer {
         guard let threshold = countingThreshold, limits.size - budget > threshold else { return }
         countingThreshold = nil
         var counter = ValueFormRenderer(of: archive, limits: limits, mostValues: mostValues)
-        counter.countingThreshold = nil
-        counter.costs = ShowingCosts()
+        try counter.count()
+    }
+
+    /// Shows everything to nobody, and each shared object once.
+    fileprivate mutating func count() throws {
+        countingThreshold = nil
+        costs = ShowingCosts()
         var nothing = Nothing()
-        try counter.render(into: &nothing)
+        try render(into: &nothing)
     }
 
     /// Takes the cost of an object that was counted before from the budget.

@@ -33,7 +33,7 @@ package struct ObjectTable {
     /// Up to this number, classes are searched linearly.
     private static let searchLimit = 8
 
-    private(set) var list = PropertyListWriter()
+    var list = PropertyListWriter()
     /// The entries of `$objects`.
     private var objects: [ObjectIndex]
     /// For each scalar of `$objects`, by its property list object: the object that refers to it.
@@ -94,8 +94,7 @@ package struct ObjectTable {
 
     /// The name of a field, for the object that is defined next.
     mutating func key(_ name: Text) -> ObjectIndex {
-        // The name that all objects have is written first.
-        _ = keyOfClass()
+        writeClassKey()
         return list.add(string: name)
     }
 }
@@ -151,11 +150,52 @@ extension ObjectTable {
     }
 }
 
+// MARK: Copies
+
+extension ObjectTable {
+    /// A reference to the single object of a scalar that is copied from another list.
+    mutating func reference(toCopyOf index: ObjectIndex, in source: PropertyList) -> ObjectIndex {
+        reference(toScalar: list.add(copyOf: index, in: source))
+    }
+
+    /// Defines the object of a reserved UID as an object of the property list, which is not an
+    /// object of a class.
+    mutating func define(_ uid: UInt64, _ object: ObjectIndex) {
+        objects[Int(uid)] = object
+    }
+
+    /// An inline collection of the same kind as another one.
+    ///
+    /// Keys come before values.
+    mutating func addCollection(
+        like value: PropertyList.Value, _ contents: [ObjectIndex]
+    ) -> ObjectIndex {
+        switch value {
+        case .set: return list.add(set: contents)
+        case .orderedSet: return list.add(orderedSet: contents)
+        case .dictionary(let keys, _):
+            return list.add(
+                keys: Array(contents[..<keys.count]), values: Array(contents[keys.count...]))
+        default: return list.add(array: contents)
+        }
+    }
+
+    /// Writes the name that all objects have, which comes before their other names.
+    mutating func writeClassKey() {
+        _ = keyOfClass()
+    }
+}
+
 // MARK: The end
 
 extension ObjectTable {
     /// The archive whose `$top` has these entries.
     package consuming func finish(top names: [Text], _ values: [ObjectIndex]) -> KeyedArchive {
+        KeyedArchive(written: finishList(top: names, values))
+    }
+
+    /// The property list of that archive.
+    consuming func finishList(top names: [Text], _ values: [ObjectIndex]) -> PropertyList {
         // The order of these calls determines the bytes.
         let topKeys = names.map { list.add(string: $0) }
         let version = list.add(integer: KeyedArchive.version)
@@ -167,7 +207,7 @@ extension ObjectTable {
             list.add(string: "$objects"),
         ]
         let archive = list.add(keys: keys, values: values)
-        return KeyedArchive(written: list.finishList(root: archive))
+        return list.finishList(root: archive)
     }
 }
 
