@@ -93,6 +93,8 @@ extension AnyDefaultsKey {
     static let note = DefaultsKey(
         "Note", ofClass: NSAttributedString.self, allowing: [StoredAccount.self])
     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
+    static let accounts = DefaultsKey("Accounts", ofArrayOf: StoredAccount.self)
+    static let accountsByName = DefaultsKey("AccountsByName", ofDictionaryOf: StoredAccount.self)
 }
 
 final class StoredAccount: NSObject, NSSecureCoding {
