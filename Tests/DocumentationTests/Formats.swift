@@ -89,6 +89,8 @@ func importUserDefaults() async throws {
 
 extension AnyDefaultsKey {
     static let hiddenRows = DefaultsKey("HiddenRows", default: IndexSet())
+    static let selections = DefaultsKey<[IndexSet]>(
+        "Selections", coding: .array(of: .checked()), default: { [] })
     static let title = DefaultsKey("Title", ofClass: NSAttributedString.self)
     static let note = DefaultsKey(
         "Note", ofClass: NSAttributedString.self, allowing: [StoredAccount.self])
