@@ -187,8 +187,8 @@ let package = Package(
         tests(
             "DefaultsFoundationTests",
             [
-                "DefaultsFoundation", "KeyedArchive", "PropertyList", "SetArchiver", "TestSupport",
-                "ArchiveTestSupport",
+                "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
+                "SetArchiver", "TestSupport", "ArchiveTestSupport",
             ]),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),

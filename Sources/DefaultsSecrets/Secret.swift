@@ -15,7 +15,7 @@
 ///
 ///     func signIn(with new: String) async throws {
 ///         token = new  // seen at once, stored in the background
-///         try await $token.save()  // until it is stored
+///         try await $token.flush()  // until it is stored
 ///     }
 /// }
 /// ```
@@ -27,7 +27,7 @@
 /// All properties with the same key and the same ``Secrets`` share the value. No description, mirror or
 /// dump shows it.
 @propertyWrapper
-public struct Secret<Value: Codable & Sendable>: Sendable {
+public struct Secret<Value: Sendable>: Sendable {
     /// The key of the secret.
     public let key: SecretKey<Value>
     /// The secrets that it belongs to.
@@ -61,31 +61,33 @@ extension Secret {
     /// Whether the secret was loaded or set.
     public var isLoaded: Bool { secrets.isLoaded(key) }
 
-    /// Reads the value from the keyring, as ``Secrets/value(for:)`` does.
+    /// Reads the value from the keyring, as ``Secrets/value(of:)`` does.
     @discardableResult
-    public func load() async throws -> Value { try await secrets.value(for: key) }
+    public func load() async throws -> Value { try await secrets.value(of: key) }
 
     /// Changes a part of the value that the keyring has, as ``Secrets/update(_:_:)`` does.
     @discardableResult
-    public func update<Result>(_ change: (inout Value) throws -> Result) async throws -> Result {
-        try await secrets.update(key, change)
+    public nonisolated(nonsending) func update(_ body: (inout Value) throws -> Void) async throws
+        -> Value
+    {
+        try await secrets.update(key, body)
     }
 
-    /// Waits until the changes are stored, as ``Secrets/save(_:)`` does.
-    public func save() async throws { try await secrets.save(key) }
+    /// Waits until the changes are stored, as ``Secrets/flush(within:)`` does for all secrets.
+    public func flush(within bound: Duration? = nil) async throws {
+        try await secrets.flush([key.name], within: bound)
+    }
 
-    /// Removes the secret, as ``Secrets/remove(_:)`` does.
-    public func remove() async throws { try await secrets.remove(key) }
+    /// Removes the secret, as ``Secrets/reset(_:)`` does.
+    public func reset() async throws { try await secrets.reset(key) }
 
     /// Whether the keyring has the secret, as ``Secrets/isSet(_:)`` returns it.
     public var isSet: Bool {
         get async throws { try await secrets.isSet(key) }
     }
 
-    /// The errors of changes of this secret that were stored in the background.
-    public var errors: SecretsErrors {
-        SecretsErrors(feed: secrets.store.errors, key: key.name)
-    }
+    /// The failures of changes of this secret in the background, from now on.
+    public var failures: AsyncStream<SecretsError> { secrets.store.failures.stream(of: key.name) }
 }
 
 extension Secret: CustomStringConvertible, CustomReflectable {

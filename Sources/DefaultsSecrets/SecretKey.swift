@@ -7,9 +7,17 @@
 /// ```
 ///
 /// It is a class, so that ``SecretKey`` inherits the declarations and `.token` can be written for a
-/// key. It has no state (`@unchecked Sendable`).
+/// key. A key never changes (`@unchecked Sendable`, because ``SecretKey`` inherits from it).
 public class AnySecretKey: @unchecked Sendable {
-    init() {}
+    /// The name of the secret in its domain: not empty, and without a NUL character.
+    public let name: String
+    /// The default as the app sees it.
+    let shownDefault: any AnyShownValue
+
+    init(name: String, shownDefault: any AnyShownValue) {
+        self.name = name
+        self.shownDefault = shownDefault
+    }
 }
 
 /// The name of a secret, its type, and its default, which is read if there is no such secret.
@@ -25,32 +33,63 @@ public class AnySecretKey: @unchecked Sendable {
 ///
 /// A `String` is stored as text, which other programs can show and read. Any other Codable value is
 /// stored as a keyed archive. Setting nil removes the secret.
-///
-/// A key never changes (`@unchecked Sendable`, because it inherits from a class).
-public final class SecretKey<Value: Codable & Sendable>: AnySecretKey, @unchecked Sendable {
-    /// The name of the secret in its domain.
-    public let name: String
+public final class SecretKey<Value: Sendable>: AnySecretKey, @unchecked Sendable {
     /// The value that is read if the keyring has no such secret.
     public let defaultValue: Value
+    /// How values are encoded and decoded.
+    let coding: SecretCoding<Value>
 
-    /// Declares a secret with a default.
+    init(_ name: String, coding: SecretCoding<Value>, default value: Value) {
+        defaultValue = value
+        self.coding = coding
+        super.init(name: name, shownDefault: ShownValue(value: value))
+    }
+}
+
+extension SecretKey where Value: Codable {
+    /// Makes a key of a Codable type.
     ///
     /// - Parameters:
-    ///   - name: Its name: not empty, and without a NUL character.
-    ///   - defaultValue: The value that is read if the keyring has no such secret.
-    public init(_ name: String, default defaultValue: Value) {
-        self.name = name
-        self.defaultValue = defaultValue
-        super.init()
+    ///   - name: Not empty, and without a NUL character.
+    ///   - value: The value that is read if the keyring has no such secret.
+    public convenience init(_ name: String, default value: Value) {
+        self.init(name, coding: .codable(), default: value)
+    }
+}
+
+extension SecretKey {
+    /// Makes a key of an optional type.
+    ///
+    /// Setting nil removes the secret. If there is no secret, the default is read.
+    ///
+    /// - Parameters:
+    ///   - name: Not empty, and without a NUL character.
+    ///   - value: The value that is read if the keyring has no such secret.
+    public convenience init<Wrapped: Codable & Sendable>(
+        _ name: String, default value: Wrapped? = nil
+    ) where Value == Wrapped? {
+        self.init(name, coding: .codable(), default: value)
     }
 
-    /// Declares a secret of an optional type, which reads nil if the keyring does not have it.
-    ///
-    /// - Parameter name: Its name: not empty, and without a NUL character.
-    public init(_ name: String) where Value: ExpressibleByNilLiteral {
-        self.name = name
-        defaultValue = nil
-        super.init()
+    /// Not available: the type is not Codable.
+    @available(
+        *, unavailable,
+        message:
+            "The type of a secret must conform to Codable. Add the conformance, or use a String."
+    )
+    public convenience init(_ name: String, default value: Value) {
+        preconditionFailure("A secret needs a Codable type.")
+    }
+
+    /// Not available: the type is not optional, or what it wraps is not Codable.
+    @available(
+        *, unavailable,
+        message: """
+            A secret needs a default, unless its type is optional. The type must conform to Codable.
+            """
+    )
+    public convenience init(_ name: String) {
+        preconditionFailure("A secret needs a Codable type, and a default unless it is optional.")
     }
 }
 
@@ -58,12 +97,12 @@ extension SecretKey {
     /// The value that is read after a value was set.
     ///
     /// Nil removes the secret, so that is the default.
-    func shown(_ value: Value, storedAs secret: StoredSecret?) -> Value {
-        secret == nil ? defaultValue : value
+    func shown(_ value: Value, storedAs secret: StoredSecret?) -> ShownValue<Value> {
+        ShownValue(value: secret == nil ? defaultValue : value)
     }
 }
 
-extension SecretKey: CustomStringConvertible, CustomReflectable {
+extension AnySecretKey: CustomStringConvertible, CustomReflectable {
     /// The name.
     public var description: String { name }
     /// The name alone: neither the secret nor its default is shown.

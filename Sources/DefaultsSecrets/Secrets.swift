@@ -1,5 +1,4 @@
 package import DBus
-internal import Glibc
 internal import Synchronization
 
 /// The secrets of one domain, stored in the user's keyring.
@@ -13,14 +12,14 @@ internal import Synchronization
 /// }
 /// let secrets = Secrets(domain: "org.example.Game")
 /// try await secrets.set("s3cr3t", for: .token)
-/// if let token = try await secrets.value(for: .token) { connect(with: token) }
+/// if let token = try await secrets.value(of: .token) { connect(with: token) }
 /// ```
 ///
 /// A secret that was read or set once is available without waiting, by the subscript or ``Secret``:
 ///
 /// ```swift
 /// secrets[.token] = nil  // seen at once, stored in the background
-/// try await secrets.save()  // until all is stored
+/// try await secrets.flush()  // until all is stored
 /// ```
 ///
 /// The keyring is any program on the user's bus that implements the [Secret Service][1], such as
@@ -66,13 +65,34 @@ public struct Secrets: Sendable {
     /// ```
     ///
     /// Each call makes new, independent secrets, which end with the last reference to them.
-    public static func inMemory(domain: String = "org.example.Test") -> Secrets {
-        Secrets(store: SecretStore(domain: domain, vault: MemoryVault()))
+    ///
+    /// To test what the app does if the keyring fails, give an error:
+    ///
+    /// ```swift
+    /// let login = Login(secrets: .inMemory(failing: SecretsError(.dismissed), for: [.token]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - domain: The name of the domain.
+    ///   - error: What each call throws that asks the keyring; nil if none fails.
+    ///   - keys: The keys whose calls fail; nil for all keys, and for the calls without a key.
+    public static func inMemory(
+        domain: String = "org.example.Test", failing error: SecretsError? = nil,
+        for keys: [AnySecretKey]? = nil
+    ) -> Secrets {
+        let vault = MemoryVault(error: error, keys: keys.map { Set($0.map(\.name)) })
+        return Secrets(store: SecretStore(domain: domain, vault: vault))
     }
 
     // MARK: The application's own
 
-    private static let chosen = Mutex<Secrets?>(nil)
+    private struct Standard {
+        let secrets: Secrets
+        /// Whether the application has set them.
+        let isSet: Bool
+    }
+
+    private static let chosen = Mutex<Standard?>(nil)
 
     /// The application's own secrets, which ``Secret`` uses by default.
     ///
@@ -84,20 +104,33 @@ public struct Secrets: Sendable {
     ///
     /// Otherwise the domain is the ID of the Flatpak that the program runs in, or else the name of the
     /// program's file.
+    ///
+    /// If they were used before they are set to another domain, a line on standard error says so.
     public static var standard: Secrets {
         get {
             chosen.withLock { chosen in
-                let secrets = chosen ?? Secrets(domain: programIdentity)
-                chosen = secrets
-                return secrets
+                let standard =
+                    chosen
+                    ?? Standard(secrets: Secrets(domain: ProgramIdentity.domain), isSet: false)
+                chosen = standard
+                return standard.secrets
             }
         }
-        set { chosen.withLock { $0 = newValue } }
+        set {
+            let before = chosen.withLock { chosen in
+                defer { chosen = Standard(secrets: newValue, isSet: true) }
+                return chosen
+            }
+            if let before, !before.isSet, before.secrets.domain != newValue.domain {
+                warn(of: before.secrets.domain, before: newValue.domain)
+            }
+        }
     }
 
-    private static var programIdentity: String {
-        if let id = getenv("FLATPAK_ID").map({ String(cString: $0) }), !id.isEmpty { return id }
-        return CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
+    private static func warn(of used: String, before set: String) {
+        StandardError.say(
+            "Secrets.standard was used before it was set: its secrets were those of '\(used)', and not of "
+                + "'\(set)'. Set it at the beginning of main.")
     }
 
     // MARK: Without waiting
@@ -106,7 +139,8 @@ public struct Secrets: Sendable {
     ///
     /// Before it was read or set, it is the key's default; see ``isLoaded(_:)``. A new value can be
     /// read at once, and is stored in the background, in the order of the changes. If that fails,
-    /// ``errors`` reports it, the next ``save()`` throws, and the secret has its old value again.
+    /// ``failures`` reports it, the next ``flush(within:)`` throws, and the secret has its old value
+    /// again.
     public subscript<Value>(key: SecretKey<Value>) -> Value {
         get { store.shown(key.name, as: Value.self) ?? key.defaultValue }
         nonmutating set { setInBackground(newValue, for: key) }
@@ -115,7 +149,7 @@ public struct Secrets: Sendable {
     private func setInBackground<Value>(_ value: Value, for key: SecretKey<Value>) {
         do throws(SecretsError) {
             let name = try SecretName(domain: domain, key: key.name)
-            let secret = try StoredSecret.encoding(value, as: name)
+            let secret = try key.coding.encode(value, name)
             store.add(secret, showing: key.shown(value, storedAs: secret), for: key.name)
         } catch {
             store.report(error, for: key.name)
@@ -127,8 +161,17 @@ public struct Secrets: Sendable {
         store.shown(key.name, as: Value.self) != nil
     }
 
-    /// The errors of changes that were stored in the background.
-    public var errors: SecretsErrors { SecretsErrors(feed: store.errors, key: nil) }
+    /// The failures of changes in the background, from now on.
+    ///
+    /// ```swift
+    /// Task {
+    ///     for await error in secrets.failures { show(error.message) }
+    /// }
+    /// ```
+    ///
+    /// The newest 256 are kept for a slow consumer. If nobody iterates, each failure is printed as a
+    /// line on standard error. The same line is printed once.
+    public var failures: AsyncStream<SecretsError> { store.failures.stream() }
 }
 
 extension Secrets: CustomStringConvertible, CustomReflectable {

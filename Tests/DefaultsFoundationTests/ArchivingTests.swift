@@ -146,8 +146,15 @@ struct ArchivingTests {
         ({ Plain() }, .notSecure, ["root"]),
         ({ Insecure() }, .notSecure, ["root"]),
         ({ ["a", Plain()] as [Any] }, .notSecure, ["root", "[1]"]),
-        ({ NSIndexSet(index: 1) }, .unsupportedClass, ["root"]),
-        ({ NSAttributedString(string: "a") }, .unsupportedClass, ["root"]),
+        ({ Calendar.current as NSCalendar }, .unsupportedClass, ["root"]),
+        ({ [Calendar.current] }, .unsupportedClass, ["root", "[0]"]),
+        ({ NSValue(bytes: [Int32(1)], objCType: "i") }, .notEncodable, ["root"]),
+        ({ NSValue(range: NSRange(location: -1, length: 2)) }, .badObject, ["root"]),
+        ({ NSValue(range: NSRange(location: 2, length: .max)) }, .badObject, ["root"]),
+        (
+            { NSAttributedString(string: "a", attributes: [.link: Plain()]) }, .notSecure,
+            ["root", "NSAttributes", "[0]"]
+        ),
         ({ Decimal(1) }, .notEncodable, ["root"]),
         ({ 1...2 }, .notEncodable, ["root"]),
         ({ Scripted { $0.encode(Plain(), forKey: "f") } }, .notSecure, ["root", "f"]),

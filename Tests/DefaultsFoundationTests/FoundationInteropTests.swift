@@ -9,15 +9,18 @@ struct FoundationInteropTests {
         NSString.self, NSNumber.self, NSData.self, NSDate.self, NSNull.self,
         NSURL.self, NSUUID.self, NSArray.self, NSDictionary.self, NSSet.self, NSOrderedSet.self,
         NSError.self, NSURLQueryItem.self, NSTimeZone.self, NSLocale.self,
-        NSPersonNameComponents.self, NSDateComponents.self,
+        NSPersonNameComponents.self, NSDateComponents.self, NSIndexSet.self, NSValue.self,
+        NSDateInterval.self, NSAttributedString.self,
     ]
 
-    @Test("can be read by it", arguments: Sample.all)
+    // It reads every interval, its own too, with a duration of 0.
+    @Test(
+        "can be read by it", arguments: Sample.all.filter { $0.testDescription != "interval" })
     func written(_ sample: Sample) throws {
         let archive = try KeyedArchive(archiving: sample.make())
         let object = try NSKeyedUnarchiver.unarchivedObject(
             ofClasses: Self.classes, from: archive.data)
-        #expect(try #require(object as? NSObject).isEqual(sample.make()))
+        #expect(sample.isSame(try #require(object as? NSObject)))
     }
 
     /// Whether Foundation archives something else, or traps: it writes the string "$null" as nil,
@@ -31,7 +34,7 @@ struct FoundationInteropTests {
         let data = try NSKeyedArchiver.archivedData(
             withRootObject: sample.make(), requiringSecureCoding: true)
         let object = try KeyedArchive(validating: data).decodeObject(of: Self.classes)
-        #expect(try #require(object).isEqual(sample.make()))
+        #expect(sample.isSame(try #require(object)))
     }
 
     @Test("can have objects of the user's classes, written here")

@@ -41,7 +41,7 @@ struct RefusalTests {
         #expect(try error(#"{"$class":"Insecure"}"#, of: [Insecure.self]).code == .notSecure)
         #expect(try error(#"{"$class":"Plain"}"#, of: [Plain.self]).code == .notSecure)
         for (name, allowed): (String, AnyClass) in [
-            ("NSIndexSet", NSIndexSet.self), ("NSAttributedString", NSAttributedString.self),
+            ("NSMeasurement", NSMeasurement.self), ("NSCharacterSet", NSCharacterSet.self),
             ("NSCalendar", NSCalendar.self), ("NSDecimalNumber", NSNumber.self),
             ("Title", Title.self),
         ] as [(String, AnyClass)] {

@@ -73,6 +73,31 @@ struct Sample: Sendable, CustomTestStringConvertible {
         },
         Sample("query item") { NSURLQueryItem(name: "n", value: "v") },
         Sample("query item without a value") { NSURLQueryItem(name: "n", value: nil) },
+        Sample("empty index set") { NSIndexSet() },
+        Sample("index set of one range") {
+            NSIndexSet(indexesIn: NSRange(location: 5, length: 300))
+        },
+        Sample("index set") {
+            NSIndexSet(indexSet: IndexSet([0, 1, 2, 300, 70_000, Int.max - 1]))
+        },
+        Sample("mutable index set") { NSMutableIndexSet(indexSet: IndexSet([7, 9])) },
+        Sample("range") { NSValue(range: NSRange(location: 3, length: 4)) },
+        Sample("range of nothing") { NSValue(range: NSRange(location: NSNotFound, length: 0)) },
+        Sample("point") { NSValue(point: NSPoint(x: 0.1, y: -2)) },
+        Sample("size") { NSValue(size: NSSize(width: 1e-7, height: 1e22)) },
+        Sample("rectangle") { NSValue(rect: NSRect(x: 1, y: 2.5, width: 3, height: 4)) },
+        Sample("interval") {
+            NSDateInterval(start: Date(timeIntervalSinceReferenceDate: 8), duration: 0.5)
+        },
+        Sample("empty attributed text") { NSAttributedString(string: "") },
+        Sample("attributed text") {
+            NSAttributedString(
+                string: "é😀", attributes: [.size: 12, .link: URL(filePath: "/u") as NSURL])
+        },
+        Sample("attributed text of several runs") { NSAttributedString.withRuns },
+        Sample("mutable attributed text") {
+            NSMutableAttributedString(attributedString: NSAttributedString.withRuns)
+        },
         Sample("time zone") {
             TimeZone(identifier: "Europe/Vienna").map { $0 as NSTimeZone } ?? NSNull()
         },
@@ -91,11 +116,38 @@ struct Sample: Sendable, CustomTestStringConvertible {
     ]
 
     static let all = plain + objects
+
+    /// Whether an object is what this one was made as.
+    func isSame(_ object: NSObject) -> Bool {
+        // Foundation on Linux compares objects of NSDateInterval by their addresses.
+        if let interval = object as? NSDateInterval {
+            return (make() as? NSDateInterval).map {
+                $0 as DateInterval == interval as DateInterval
+            }
+                ?? false
+        }
+        return object.isEqual(make())
+    }
 }
 
 extension NSDateComponents {
     fileprivate func setting(_ body: (NSDateComponents) -> Void) -> NSDateComponents {
         body(self)
         return self
+    }
+}
+
+extension NSAttributedString.Key {
+    static let size = NSAttributedString.Key("Size")
+    static let link = NSAttributedString.Key("Link")
+}
+
+extension NSAttributedString {
+    /// A text whose parts have different attributes; one has none.
+    fileprivate static var withRuns: NSAttributedString {
+        let text = NSMutableAttributedString(string: String(repeating: "long ", count: 60))
+        text.setAttributes([.size: 12], range: NSRange(location: 0, length: 200))
+        text.setAttributes([.size: 13, .link: "u"], range: NSRange(location: 250, length: 3))
+        return NSAttributedString(attributedString: text)
     }
 }

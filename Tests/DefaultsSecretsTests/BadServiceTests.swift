@@ -11,14 +11,14 @@ struct BadServiceTests {
     func `without a bus every call is an error`(_ address: String) async throws {
         let secrets = Secrets(
             domain: "org.example.Game", on: .address(address), timeout: .seconds(3600))
-        await expect(.noBus) { try await secrets.value(for: .token) }
+        await expect(.noBus) { try await secrets.value(of: .token) }
         await expect(.noBus) { try await secrets.set("x", for: .token) }
-        await expect(.noBus) { try await secrets.remove(.token) }
+        await expect(.noBus) { try await secrets.reset(.token) }
         await expect(.noBus) { try await secrets.unlock() }
         await expect(.noBus) { _ = try await secrets.isLocked }
         await expect(.noBus) { _ = try await secrets.isSet(.token) }
         secrets[.token] = "x"
-        await expect(.noBus) { try await secrets.save() }
+        await expect(.noBus) { try await secrets.flush() }
         #expect(secrets[.token] == nil)
     }
 
@@ -26,7 +26,7 @@ struct BadServiceTests {
         let bus = try PrivateBus()
         let secrets = Secrets(
             domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(3600))
-        await expect(.noService) { try await secrets.value(for: .token) }
+        await expect(.noService) { try await secrets.value(of: .token) }
         await expect(.noService) { try await secrets.set("x", for: .token) }
         await expect(.noService) { _ = try await secrets.isLocked }
     }
@@ -39,7 +39,7 @@ struct BadServiceTests {
         let bus = try PrivateBus(serviceDirectory: services.path)
         let secrets = Secrets(
             domain: "org.example.Game", on: .address(bus.address), timeout: .seconds(3600))
-        await expect(.noService) { try await secrets.value(for: .token) }
+        await expect(.noService) { try await secrets.value(of: .token) }
     }
 
     @Test func `a bus that does not greet is waited for only for a limited time`() async throws {
@@ -48,7 +48,7 @@ struct BadServiceTests {
         let secrets = Secrets(
             domain: "org.example.Game", on: .address("unix:path=\(silent.path)"),
             timeout: .milliseconds(100))
-        await expect(.timedOut) { try await secrets.value(for: .token) }
+        await expect(.timedOut) { try await secrets.value(of: .token) }
     }
 
     @Test
@@ -56,7 +56,7 @@ struct BadServiceTests {
         let kept = Kept()
         let service = try await FakeService([FakeService.search { call in kept.keep(call) }])
         await expect(.timedOut) {
-            try await service.secrets(timeout: .milliseconds(500)).value(for: .token)
+            try await service.secrets(timeout: .milliseconds(500)).value(of: .token)
         }
         withExtendedLifetime(kept) {}
     }
@@ -71,7 +71,7 @@ struct BadServiceTests {
             }
         ])
         let secrets = service.secrets()
-        let reading = Task { try await secrets.value(for: .token) }
+        let reading = Task { try await secrets.value(of: .token) }
         var iterator = asked.makeAsyncIterator()
         await iterator.next()
         reading.cancel()
@@ -84,7 +84,7 @@ struct BadServiceTests {
                 "SearchItems", in: [Argument("attributes", "a{ss}")], out: [Argument("odd", "s")]
             ) { call in try call.reply { try $0.writeString("odd") } }
         ])
-        await expect(.badReply) { try await service.secrets().value(for: .token) }
+        await expect(.badReply) { try await service.secrets().value(of: .token) }
     }
 
     @Test(arguments: [
@@ -98,7 +98,7 @@ struct BadServiceTests {
     {
         let error = DBusError(try ErrorName(name), "No.")
         let service = try await FakeService([FakeService.search { call in call.fail(error) }])
-        let thrown = await expect(code) { try await service.secrets().value(for: .token) }
+        let thrown = await expect(code) { try await service.secrets().value(of: .token) }
         #expect(thrown?.cause == error)
         #expect(thrown?.domain == "org.example.Game")
     }
@@ -107,7 +107,7 @@ struct BadServiceTests {
         let service = try await FakeService([
             FakeService.findsLocked, FakeService.unlock(prompt: "/"),
         ])
-        await expect(.locked) { try await service.secrets().value(for: .token) }
+        await expect(.locked) { try await service.secrets().value(of: .token) }
     }
 
     @Test(arguments: [Value.string("odd"), .array(of: "s", []), .array(of: "o", [])])
@@ -118,7 +118,7 @@ struct BadServiceTests {
             try await connection.complete(result)
         }
         let code: SecretsError.Code = result == .array(of: "o", []) ? .locked : .badReply
-        await expect(code) { try await service.secrets().value(for: .token) }
+        await expect(code) { try await service.secrets().value(of: .token) }
     }
 
     @Test func `a service that ends during a prompt is an error`() async throws {
@@ -127,7 +127,7 @@ struct BadServiceTests {
         ]) { connection in
             await connection.close()
         }
-        await expect(.noService) { try await service.secrets().value(for: .token) }
+        await expect(.noService) { try await service.secrets().value(of: .token) }
     }
 
     @Test func `a bus that ends during a prompt is an error`() async throws {
@@ -138,7 +138,7 @@ struct BadServiceTests {
             report.yield()
         }
         let secrets = service.secrets()
-        let reading = Task { try await secrets.value(for: .token) }
+        let reading = Task { try await secrets.value(of: .token) }
         var iterator = asked.makeAsyncIterator()
         await iterator.next()
         service.bus.stop()
@@ -153,7 +153,7 @@ struct BadServiceTests {
             report.yield()
         }
         let secrets = service.secrets()
-        let reading = Task { try await secrets.value(for: .token) }
+        let reading = Task { try await secrets.value(of: .token) }
         var iterator = asked.makeAsyncIterator()
         await iterator.next()
         reading.cancel()
@@ -171,10 +171,10 @@ struct BadServiceTests {
         }
         let vault = KeyringVault(on: .address(service.bus.address), timeout: .seconds(3600))
         let secrets = Secrets(store: SecretStore(domain: "org.example.Game", vault: vault))
-        let first = Task { try await secrets.value(for: .token) }
+        let first = Task { try await secrets.value(of: .token) }
         var iterator = asked.makeAsyncIterator()
         await iterator.next()
-        let second = Task { try await secrets.value(for: .password) }
+        let second = Task { try await secrets.value(of: .password) }
         while vault.prompts.count == 0 { await Task.yield() }
         try await service.connection.complete(.string(""), dismissed: true)
         await expect(.dismissed) { _ = try await first.value }

@@ -18,7 +18,7 @@ struct ChangesTests {
         await scripted.vault.answer()
         #expect(await scripted.question() == "store Token 't'")
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
         #expect(secrets[.password] == "5")
     }
 
@@ -28,13 +28,14 @@ struct ChangesTests {
         secrets[.password] = "1"
         #expect(await scripted.question() == "store Password '1'")
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
+        var errors = secrets.failures.makeAsyncIterator()
         secrets[.password] = "2"
         #expect(await scripted.question() == "store Password '2'")
         await scripted.vault.refuse()
-        await expect(.dismissed) { try await secrets.save(.password) }
+        let password = Secret(.password, in: secrets)
+        await expect(.dismissed) { try await password.flush() }
         #expect(secrets[.password] == "1")
-        var errors = secrets.errors.makeAsyncIterator()
         let error = await errors.next()
         #expect(error?.code == .dismissed)
         #expect(error?.key == "Password")
@@ -47,14 +48,14 @@ struct ChangesTests {
         secrets[.password] = "1"
         #expect(await scripted.question() == "store Password '1'")
         secrets[.password] = "2"
+        var errors = secrets.failures.makeAsyncIterator()
         await scripted.vault.refuse()
         #expect(await scripted.question() == "store Password '2'")
         #expect(secrets[.password] == "2")
         await scripted.vault.answer()
-        var errors = secrets.errors.makeAsyncIterator()
         #expect(await errors.next()?.code == .dismissed)
         // What counts is that the newest is stored.
-        try await secrets.save()
+        try await secrets.flush()
         #expect(secrets[.password] == "2")
     }
 
@@ -72,7 +73,7 @@ struct ChangesTests {
         await scripted.vault.answer(text: "new")
         #expect(await scripted.question() == "store Password 'new+'")
         await scripted.vault.answer()
-        try await update.value
+        #expect(try await update.value == "new+")
         #expect(secrets[.password] == "new+")
     }
 
@@ -84,7 +85,7 @@ struct ChangesTests {
             }
             try await group.waitForAll()
         }
-        #expect(try await secrets.value(for: .codes).sorted() == Array(1...50))
+        #expect(try await secrets.value(of: .codes).sorted() == Array(1...50))
     }
 
     @Test func `an update whose closure throws stores nothing`() async throws {
@@ -128,7 +129,7 @@ struct ChangesTests {
         await scripted.vault.answer()
         #expect(await scripted.question() == "remove Account")
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
     }
 
     @Test func `a set that is cancelled in flight is stopped, and no other change is (3)`()
@@ -144,7 +145,7 @@ struct ChangesTests {
         #expect(await scripted.question() == "broken off")
         #expect(await scripted.question() == "store Token 't'")
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
         #expect(secrets[.password] == "guest")
     }
 
@@ -153,11 +154,11 @@ struct ChangesTests {
         let secrets = scripted.secrets
         secrets[.password] = "1"
         #expect(await scripted.question() == "store Password '1'")
-        let saving = Task { try await secrets.save() }
+        let saving = Task { try await secrets.flush() }
         saving.cancel()
         await #expect(throws: CancellationError.self) { try await saving.value }
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
         #expect(secrets[.password] == "1")
     }
 
@@ -166,7 +167,7 @@ struct ChangesTests {
         let secrets = scripted.secrets
         secrets[.password] = "1"
         #expect(await scripted.question() == "store Password '1'")
-        async let read = secrets.value(for: .password)
+        async let read = secrets.value(of: .password)
         await scripted.vault.answer()
         #expect(await scripted.question() == "read Password")
         await scripted.vault.answer(text: "elsewhere")
@@ -177,7 +178,7 @@ struct ChangesTests {
     @Test func `a read that a change overtakes does not hide it`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
-        let read = Task { try await secrets.value(for: .password) }
+        let read = Task { try await secrets.value(of: .password) }
         #expect(await scripted.question() == "read Password")
         secrets[.password] = "new"
         #expect(await scripted.question() == "store Password 'new'")
@@ -185,7 +186,7 @@ struct ChangesTests {
         #expect(try await read.value == "old")
         #expect(secrets[.password] == "new")
         await scripted.vault.answer()
-        try await secrets.save()
+        try await secrets.flush()
         #expect(secrets[.password] == "new")
     }
 
@@ -196,10 +197,10 @@ struct ChangesTests {
         let settled = store.settled("Password")
         #expect(await scripted.question() == "store Password 'new'")
         await scripted.vault.answer()
-        try await secrets.save()
-        store.note("old", for: "Password", asOf: settled)
+        try await secrets.flush()
+        store.note(ShownValue(value: "old"), for: "Password", asOf: settled)
         #expect(secrets[.password] == "new")
-        store.note("elsewhere", for: "Password", asOf: store.settled("Password"))
+        store.note(ShownValue(value: "elsewhere"), for: "Password", asOf: store.settled("Password"))
         #expect(secrets[.password] == "elsewhere")
     }
 
@@ -223,21 +224,43 @@ struct ChangesTests {
         }
     }
 
-    @Test func `errors without a listener are kept, the newest 64`() async throws {
+    @Test func `listeners get the failures from now on, each of what it asked for`() async throws {
         let secrets = Secrets.inMemory()
-        for number in 1...100 { secrets[SecretKey("\0\(number)", default: 0)] = 1 }
-        var errors = secrets.errors.makeAsyncIterator()
-        for number in 37...100 { #expect(await errors.next()?.key == "\0\(number)") }
-        secrets[SecretKey("", default: "")] = "x"
-        #expect(await errors.next()?.code == .invalidName)
-        // All who are there are told, each of what it asked for.
-        var all = secrets.errors.makeAsyncIterator()
-        var own = Secret(SecretKey("\0own", default: 0), in: secrets).errors.makeAsyncIterator()
+        secrets[SecretKey("\0early", default: 0)] = 1
+        var all = secrets.failures.makeAsyncIterator()
+        var own = Secret(SecretKey("\0own", default: 0), in: secrets).failures.makeAsyncIterator()
         secrets[SecretKey("\0other", default: 0)] = 1
         secrets[SecretKey("\0own", default: 0)] = 1
         #expect(await own.next()?.key == "\0own")
         #expect(await all.next()?.key == "\0other")
-        #expect(await errors.next()?.key == "\0other")
+        #expect(await all.next()?.key == "\0own")
+    }
+
+    @Test func `a failure without a listener is one line on standard error`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])
+        {
+            let secrets = Secrets.inMemory(failing: SecretsError(.locked, message: "It is locked."))
+            for secret in ["scream", "shout"] {
+                secrets[.password] = secret
+                try? await secrets.flush()
+            }
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("secrets: ") }
+        #expect(lines == ["secrets: It is locked."])
+        #expect(!text.contains("scream") && !text.contains("shout"))
+    }
+
+    @Test func `a flush waits as long as it is told, and the change continues`() async throws {
+        var scripted = Scripted()
+        let secrets = scripted.secrets
+        secrets[.password] = "1"
+        #expect(await scripted.question() == "store Password '1'")
+        let error = await expect(.timedOut) { try await secrets.flush(within: .milliseconds(1)) }
+        #expect(error?.domain == "org.example.Game")
+        await scripted.vault.answer()
+        try await secrets.flush(within: .seconds(3600))
+        #expect(secrets[.password] == "1")
     }
 
     @Test func `a value that cannot be stored at all is reported, and reset`() async throws {
@@ -245,9 +268,9 @@ struct ChangesTests {
         let large = SecretKey("Large", default: "")
         secrets[large] = String(repeating: "x", count: StoredSecret.maximumSize + 1)
         #expect(secrets[large] == "")
-        await expect(.tooLarge) { try await secrets.save() }
+        await expect(.tooLarge) { try await secrets.flush() }
         let odd = SecretKey("Odd", default: Unencodable())
-        await expect(.notEncodable) { try await secrets.set(Unencodable(), for: odd) }
+        await expect(.unencodable) { try await secrets.set(Unencodable(), for: odd) }
         await expect(.invalidName) {
             try await Secrets.inMemory(domain: "").set("x", for: .password)
         }

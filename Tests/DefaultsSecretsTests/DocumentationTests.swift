@@ -16,12 +16,12 @@ struct Identity: Codable, Hashable {
 let secrets = Secrets(domain: "org.example.Game")
 
 func connect() async throws {
-    guard let token = try await secrets.value(for: .token) else { return askToSignIn() }
+    guard let token = try await secrets.value(of: .token) else { return askToSignIn() }
     use(token)
 }
 
 func signOut() async throws {
-    try await secrets.remove(.token)
+    try await secrets.reset(.token)
 }
 
 struct Login {
@@ -33,7 +33,7 @@ struct Login {
 
     func signIn(with new: String) async throws {
         token = new
-        try await $token.save()
+        try await $token.flush()
     }
 }
 
@@ -61,8 +61,12 @@ struct DocumentationTests {
     @Test func `an app's test works without a keyring`() async throws {
         let login = Secrets.inMemory()
         login[.token] = "t0k3n"
-        try await login.save()
-        #expect(try await login.value(for: .token) == "t0k3n")
+        try await login.flush()
+        #expect(try await login.value(of: .token) == "t0k3n")
+        let locked = Secrets.inMemory(failing: SecretsError(.locked))
+        await expect(.locked) { try await locked.value(of: .token) }
+        let refused = Secrets.inMemory(failing: SecretsError(.dismissed), for: [.token])
+        await expect(.dismissed) { try await refused.value(of: .token) }
     }
 
     @Test(arguments: ["DefaultsSecrets.md", "WhereAValueBelongs.md"])

@@ -24,18 +24,18 @@ struct KeyringTests {
         try await secrets.set(Account(name: "ada", codes: [1, -2]), for: .account)
         try await secrets.set([], for: .codes)
         let others = keyring.secrets()
-        #expect(try await others.value(for: .token) == "s3cr3t ☃")
-        #expect(try await others.value(for: .account) == Account(name: "ada", codes: [1, -2]))
-        #expect(try await others.value(for: .codes) == [])
-        #expect(try await keyring.secrets("org.example.Other").value(for: .token) == nil)
+        #expect(try await others.value(of: .token) == "s3cr3t ☃")
+        #expect(try await others.value(of: .account) == Account(name: "ada", codes: [1, -2]))
+        #expect(try await others.value(of: .codes) == [])
+        #expect(try await keyring.secrets("org.example.Other").value(of: .token) == nil)
     }
 
     @Test func `a missing secret is the default, and removing it is not an error`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
-        #expect(try await secrets.value(for: .password) == "guest")
+        #expect(try await secrets.value(of: .password) == "guest")
         #expect(try await secrets.isSet(.password) == false)
-        try await secrets.remove(.password)
+        try await secrets.reset(.password)
     }
 
     @Test func `setting nil and removing take the secret out of the keyring`() async throws {
@@ -44,11 +44,11 @@ struct KeyringTests {
         try await secrets.set("one", for: .token)
         try await secrets.set("two", for: .password)
         try await secrets.set(nil, for: .token)
-        try await secrets.remove(.password)
+        try await secrets.reset(.password)
         #expect(secrets[.token] == nil)
         #expect(secrets[.password] == "guest")
         #expect(try await keyring.secrets().isSet(.token) == false)
-        #expect(try await keyring.secrets().value(for: .password) == "guest")
+        #expect(try await keyring.secrets().value(of: .password) == "guest")
     }
 
     @Test(arguments: [
@@ -57,14 +57,14 @@ struct KeyringTests {
     func `any text is read as it was set`(_ text: String) async throws {
         let keyring = try Keyring()
         try await keyring.secrets().set(text, for: .password)
-        #expect(try await keyring.secrets().value(for: .password) == text)
+        #expect(try await keyring.secrets().value(of: .password) == text)
     }
 
     @Test func `a new secret replaces the old one`() async throws {
         let keyring = try Keyring()
         let secrets = keyring.secrets()
         for number in 1...3 { try await secrets.set("secret \(number)", for: .token) }
-        #expect(try await keyring.secrets().value(for: .token) == "secret 3")
+        #expect(try await keyring.secrets().value(of: .token) == "secret 3")
         let found = await keyring.run(["secret-tool", "search", "--all", "key", "Token"])
         #expect(found.output.contains("[/3]") == false)
         #expect(found.output.lines(with: "secret = ") == ["secret = secret 3"])
@@ -92,10 +92,10 @@ struct KeyringTests {
             ], input: "from elsewhere"
         ).requireOutput()
         let secrets = keyring.secrets()
-        #expect(try await secrets.value(for: .token) == "from elsewhere")
+        #expect(try await secrets.value(of: .token) == "from elsewhere")
         // And is replaced, not doubled.
         try await secrets.set("ours", for: .token)
-        #expect(try await keyring.secrets().value(for: .token) == "ours")
+        #expect(try await keyring.secrets().value(of: .token) == "ours")
     }
 
     @Test func `a secret in another collection is replaced, too, and removed`() async throws {
@@ -115,12 +115,12 @@ struct KeyringTests {
                 .requireOutput().lines(with: "secret = ").sorted()
         }
         try await storeElsewhere()
-        #expect(try await secrets.value(for: .token) == "elsewhere")
+        #expect(try await secrets.value(of: .token) == "elsewhere")
         try await secrets.set("ours", for: .token)
         #expect(try await stored() == ["secret = ours"])
         try await storeElsewhere()
         #expect(try await stored() == ["secret = elsewhere", "secret = ours"])
-        try await secrets.remove(.token)
+        try await secrets.reset(.token)
         #expect(try await secrets.isSet(.token) == false)
     }
 
@@ -129,9 +129,9 @@ struct KeyringTests {
         let text = SecretKey<String?>("Account")
         try await keyring.secrets().set("s3cr3t", for: text)
         let error = await #expect(throws: SecretsError.self) {
-            try await keyring.secrets().value(for: .account)
+            try await keyring.secrets().value(of: .account)
         }
-        #expect(error?.code == .notDecodable)
+        #expect(error?.code == .undecodable)
         #expect(error?.key == "Account")
         #expect("\(error as Any)".contains("s3cr3t") == false)
     }
@@ -141,10 +141,10 @@ struct KeyringTests {
         let secrets = keyring.secrets()
         try await secrets.set("one", for: .token)
         try await keyring.crash()
-        #expect(try await secrets.value(for: .token) == "one")
+        #expect(try await secrets.value(of: .token) == "one")
         try await keyring.crash()
         try await secrets.set("two", for: .token)
-        #expect(try await keyring.secrets().value(for: .token) == "two")
+        #expect(try await keyring.secrets().value(of: .token) == "two")
     }
 
     @Test func `a bus that ends between two calls is an error, and does not trap`() async throws {
@@ -153,7 +153,7 @@ struct KeyringTests {
         try await secrets.set("one", for: .token)
         keyring.bus.stop()
         let error = await #expect(throws: SecretsError.self) {
-            try await secrets.value(for: .token)
+            try await secrets.value(of: .token)
         }
         #expect(error?.code == .noBus)
         #expect(secrets[.token] == "one")

@@ -13,7 +13,7 @@ struct LockedKeyringTests {
         #expect(try await secrets.isLocked)
         #expect(try await secrets.isSet(.token))
         keyring.user(.types(password: "swordfish"))
-        #expect(try await secrets.value(for: .token) == "s3cr3t")
+        #expect(try await secrets.value(of: .token) == "s3cr3t")
         #expect(try await secrets.isLocked == false)
     }
 
@@ -36,12 +36,12 @@ struct LockedKeyringTests {
         try await secrets.set("old", for: .token)
         try await keyring.lock()
         keyring.user(.dismisses)
-        await expect(.dismissed) { _ = try await keyring.secrets().value(for: .token) }
+        await expect(.dismissed) { _ = try await keyring.secrets().value(of: .token) }
         keyring.user(.dismisses)
         await expect(.dismissed) { try await secrets.set("new", for: .token) }
         #expect(secrets[.token] == "old")
         keyring.user(.dismisses)
-        await expect(.dismissed) { try await secrets.remove(.token) }
+        await expect(.dismissed) { try await secrets.reset(.token) }
         keyring.user(.dismisses)
         await expect(.dismissed) { try await secrets.unlock() }
         #expect(secrets[.token] == "old")
@@ -55,9 +55,9 @@ struct LockedKeyringTests {
         try await secrets.set([3], for: .codes)
         try await keyring.lock()
         keyring.user(.types(password: "swordfish"))
-        async let token = secrets.value(for: .token)
-        async let password = secrets.value(for: .password)
-        async let codes = secrets.value(for: .codes)
+        async let token = secrets.value(of: .token)
+        async let password = secrets.value(of: .password)
+        async let codes = secrets.value(of: .codes)
         #expect(try await token == "one")
         #expect(try await password == "two")
         #expect(try await codes == [3])
@@ -66,10 +66,10 @@ struct LockedKeyringTests {
     @Test func `a user without a keyring is asked for the password of a new one`() async throws {
         let keyring = try Keyring(loginPassword: nil)
         let secrets = keyring.secrets()
-        #expect(try await secrets.value(for: .token) == nil)
+        #expect(try await secrets.value(of: .token) == nil)
         #expect(try await secrets.isLocked == false)
         try await keyring.making { try await secrets.set("s3cr3t", for: .token) }
-        #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
+        #expect(try await keyring.secrets().value(of: .token) == "s3cr3t")
     }
 
     @Test func `a user who wants no keyring is an error`() async throws {
@@ -90,7 +90,7 @@ struct LockedKeyringTests {
         await #expect(throws: CancellationError.self) { try await setting.value }
         // The user can be asked again.
         try await keyring.making { try await secrets.set("s3cr3t", for: .token) }
-        #expect(try await keyring.secrets().value(for: .token) == "s3cr3t")
+        #expect(try await keyring.secrets().value(of: .token) == "s3cr3t")
     }
 
     @Test func `a task that is cancelled while a keyring is unlocked does not end the keyring`()
@@ -102,7 +102,7 @@ struct LockedKeyringTests {
         try await keyring.lock()
         let daemon = try await keyring.process()
         keyring.user(.hesitates)
-        let reading = Task { try await secrets.value(for: .token) }
+        let reading = Task { try await secrets.value(of: .token) }
         while keyring.hasQuestionsLeft { await Task.yield() }
         reading.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
@@ -116,13 +116,13 @@ struct LockedKeyringTests {
         try await secrets.set("old", for: .token)
         try await keyring.lock()
         keyring.user(.dismisses)
+        var errors = secrets.failures.makeAsyncIterator()
         secrets[.token] = "new"
         #expect(secrets[.token] == "new")
-        await expect(.dismissed) { try await secrets.save() }
+        await expect(.dismissed) { try await secrets.flush() }
         #expect(secrets[.token] == "old")
-        var errors = secrets.errors.makeAsyncIterator()
         #expect(await errors.next()?.code == .dismissed)
         // It was told: what comes next is not to blame.
-        try await secrets.save()
+        try await secrets.flush()
     }
 }

@@ -36,10 +36,10 @@ struct SecretTests {
         let secrets = Secrets.inMemory()
         let login = Login(secrets: secrets)
         login.token = "t"
-        try await login.$token.save()
+        try await login.$token.flush()
         #expect(try await login.$token.isSet)
-        #expect(try await secrets.value(for: .token) == "t")
-        try await login.$token.remove()
+        #expect(try await secrets.value(of: .token) == "t")
+        try await login.$token.reset()
         #expect(login.token == nil)
         #expect(try await login.$token.isSet == false)
     }
@@ -57,7 +57,7 @@ struct SecretTests {
         let login = Login(secrets: secrets)
         login.token = "s3cr3t"
         try await secrets.set(Account(name: "s3cr3t", codes: []), for: .account)
-        try await secrets.save()
+        try await secrets.flush()
         let stored = StoredSecret(bytes: Array("s3cr3t".utf8), contentType: "text/plain")
         var text =
             "\(login) \(secrets) \(login.$token) \(SecretKey("K", default: "s3cr3t")) \(stored)"
@@ -69,8 +69,8 @@ struct SecretTests {
             text += String(reflecting: subject)
         }
         let number = SecretKey("Account", default: 7)
-        do { try await secrets.value(for: number) } catch { text += "\(error)" }
-        do { try await secrets.value(for: number) } catch { dump(error, to: &text) }
+        do { try await secrets.value(of: number) } catch { text += "\(error)" }
+        do { try await secrets.value(of: number) } catch { dump(error, to: &text) }
         #expect(!text.contains("s3cr3t"))
         #expect(text.contains("Account"))
     }
@@ -81,10 +81,10 @@ struct SecretTests {
         let flag = SecretKey<Bool?>("Flag", default: true)
         try await secrets.set(0, for: number)
         try await secrets.set(nil, for: flag)
-        #expect(try await secrets.value(for: number) == 0)
+        #expect(try await secrets.value(of: number) == 0)
         // Nil is not kept, so that it is the default for all.
         #expect(secrets[flag] == true)
-        #expect(try await secrets.value(for: flag) == true)
+        #expect(try await secrets.value(of: flag) == true)
     }
 
     @Test func `one name with two types has a value for each`() async throws {
@@ -92,6 +92,6 @@ struct SecretTests {
         secrets[SecretKey("Name", default: "text")] = "x"
         #expect(secrets[SecretKey("Name", default: 7)] == 7)
         #expect(!secrets.isLoaded(SecretKey("Name", default: 7)))
-        try await secrets.save()
+        try await secrets.flush()
     }
 }

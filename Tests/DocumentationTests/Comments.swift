@@ -84,7 +84,7 @@ struct Session {
 
     func signIn(with new: String) async throws {
         token = new  // seen at once, stored in the background
-        try await $token.save()  // until it is stored
+        try await $token.flush()  // until it is stored
     }
 }
 
@@ -92,12 +92,12 @@ private func keep() async throws {
     Secrets.standard = Secrets(domain: "org.example.Game")
     let secrets = Secrets(domain: "org.example.Game")
     try await secrets.set("s3cr3t", for: .token)
-    if let token = try await secrets.value(for: .token) { connect(with: token) }
+    if let token = try await secrets.value(of: .token) { connect(with: token) }
     secrets[.token] = nil  // seen at once, stored in the background
-    try await secrets.save()  // until all is stored
+    try await secrets.flush()  // until all is stored
     try await secrets.update(.identity) { $0?.name = "Ada" }
     Task {
-        for await error in secrets.errors { show(error.message) }
+        for await error in secrets.failures { show(error.message) }
     }
 }
 
@@ -107,6 +107,16 @@ private struct Login {
 
 private func signIn() {
     let login = Login(secrets: .inMemory())
+    show(login)
+}
+
+private func signInLocked() {
+    let login = Login(secrets: .inMemory(failing: SecretsError(.locked)))
+    show(login)
+}
+
+private func signInRefused() {
+    let login = Login(secrets: .inMemory(failing: SecretsError(.dismissed), for: [.token]))
     show(login)
 }
 

@@ -88,7 +88,15 @@ func importUserDefaults() async throws {
 }
 
 extension AnyDefaultsKey {
+    static let hiddenRows = DefaultsKey("HiddenRows", default: IndexSet())
+    static let selections = DefaultsKey<[IndexSet]>(
+        "Selections", coding: .array(of: .checked()), default: { [] })
+    static let title = DefaultsKey("Title", ofClass: NSAttributedString.self)
+    static let note = DefaultsKey(
+        "Note", ofClass: NSAttributedString.self, allowing: [StoredAccount.self])
     static let account = DefaultsKey("Account", ofClass: StoredAccount.self)
+    static let accounts = DefaultsKey("Accounts", ofArrayOf: StoredAccount.self)
+    static let accountsByName = DefaultsKey("AccountsByName", ofDictionaryOf: StoredAccount.self)
 }
 
 final class StoredAccount: NSObject, NSSecureCoding {

@@ -35,7 +35,8 @@ extension ObjectCollector {
                     "NS.relative": reference(to: url.relativeString, in: node, as: "NS.relative"),
                 ])
         default:
-            return content(ofCollection: object, in: node) ?? content(ofOther: object, in: node)
+            return content(ofCollection: object, in: node) ?? content(ofValue: object, in: node)
+                ?? content(ofOther: object, in: node)
         }
     }
 
@@ -68,6 +69,8 @@ extension ObjectCollector {
 
     private func content(ofOther object: NSObject, in node: NodeIndex) -> ObjectGraph.Node? {
         switch object {
+        case let string as NSAttributedString:
+            return content(of: string, in: node)
         case let error as NSError:
             let userInfo = error.userInfo.isEmpty ? nil : error.userInfo
             return known(
@@ -89,7 +92,7 @@ extension ObjectCollector {
         }
     }
 
-    private func known(
+    func known(
         _ name: Text, _ fields: KeyValuePairs<Text, ObjectGraph.Value>
     ) -> ObjectGraph.Node {
         .object(
@@ -110,37 +113,10 @@ extension ObjectCollector {
         return elements
     }
 
-    private func reference(
+    func reference(
         to value: Any?, in node: NodeIndex, as step: String
     ) -> ObjectGraph.Value {
         .reference(self.node(of: value, in: node, as: step))
-    }
-}
-
-// Foundation on Linux returns the contents of its collections as Swift values: strings are no
-// longer mutable, and counted sets are empty. Mirrors show the original objects. If a mirror does
-// not have the expected form, the values are used.
-
-extension NSArray {
-    fileprivate var members: [Any] {
-        let objects = Mirror(reflecting: self).children.compactMap { $0.value as? NSObject }
-        return objects.count == count ? objects : Array(self)
-    }
-}
-
-extension NSSet {
-    fileprivate var members: [Any] {
-        let objects = Mirror(reflecting: self).children.compactMap { $0.value as? NSObject }
-        return objects.count == count ? objects : allObjects
-    }
-}
-
-extension NSDictionary {
-    fileprivate var entries: [(key: Any, value: Any)] {
-        let entries = Mirror(reflecting: self).children.compactMap {
-            $0.value as? (key: NSObject, value: AnyObject)
-        }
-        return entries.count == count ? entries.map { ($0.key, $0.value) } : Array(self)
     }
 }
 

@@ -9,7 +9,9 @@ extension KeyedArchive {
     /// these can be archived: NSString, NSNumber, NSData, NSDate, NSNull, NSURL, NSUUID, NSArray,
     /// NSDictionary, NSSet, NSCountedSet, NSOrderedSet and their mutable subclasses, NSError,
     /// NSURLQueryItem, NSTimeZone, NSLocale, NSPersonNameComponents, NSDateComponents without a
-    /// calendar; and the Swift values that are bridged to one of them.
+    /// calendar, NSDateInterval, NSIndexSet and NSAttributedString and their mutable subclasses,
+    /// NSValue of a point, a size, a rectangle or a range; and the Swift values that are bridged to
+    /// one of them.
     ///
     /// The same objects give the same bytes in each run. Fields are sorted by name, and the entries
     /// of dictionaries and the elements of sets have a fixed order. Booleans stay booleans. An

@@ -19,6 +19,9 @@ enum FoundationClasses {
         case set, mutableSet, countedSet
         case orderedSet, mutableOrderedSet
         case error, queryItem
+        case indexSet, mutableIndexSet
+        case value, dateInterval
+        case attributedString, mutableAttributedString
     }
 
     /// How a class can be coded.
@@ -41,6 +44,10 @@ enum FoundationClasses {
         (NSSet.self, .set), (NSMutableSet.self, .mutableSet), (NSCountedSet.self, .countedSet),
         (NSOrderedSet.self, .orderedSet), (NSMutableOrderedSet.self, .mutableOrderedSet),
         (NSError.self, .error), (NSURLQueryItem.self, .queryItem),
+        (NSIndexSet.self, .indexSet), (NSMutableIndexSet.self, .mutableIndexSet),
+        (NSValue.self, .value), (NSDateInterval.self, .dateInterval),
+        (NSAttributedString.self, .attributedString),
+        (NSMutableAttributedString.self, .mutableAttributedString),
     ]
 
     private static let kinds: [ObjectIdentifier: Known] = Dictionary(

@@ -107,13 +107,29 @@ extension ObjectCodingError {
     }
 
     static func unsupportedClass(_ name: String, ancestor: String) -> ObjectCodingError {
-        let which =
-            name == ancestor
-            ? "\(name.quoted) is"
-            : "\(name.quoted) inherits from \(ancestor.quoted), which is"
+        guard name != ancestor else {
+            return ObjectCodingError(
+                .unsupportedClass,
+                "Class \(name.quoted) of Foundation cannot be coded safely. \(advice(for: name))")
+        }
         return ObjectCodingError(
             .unsupportedClass,
-            "Class \(which) a class of Foundation that cannot be coded safely.")
+            "Class \(name.quoted) inherits from \(ancestor.quoted) of Foundation, whose subclasses "
+                + "cannot be coded safely. Let your class inherit from NSObject, and have a field for "
+                + "such an object.")
+    }
+
+    /// What to do instead of coding an object of a class of Foundation.
+    private static func advice(for name: String) -> String {
+        let codable = [
+            "NSAffineTransform": "AffineTransform", "NSCalendar": "Calendar",
+            "NSCharacterSet": "CharacterSet", "NSMutableCharacterSet": "CharacterSet",
+            "NSDecimalNumber": "Decimal", "NSIndexPath": "IndexPath",
+            "NSMeasurement": "Measurement", "NSURLComponents": "URLComponents",
+        ]
+        if let type = codable[name] { return "Use a key of the Codable type \(type)." }
+        if name == "NSRegularExpression" { return "Store its pattern as a String." }
+        return "Store what it consists of, in a Codable type or a class of your own."
     }
 
     static func wrongType(_ found: String, needs need: String) -> ObjectCodingError {
@@ -196,6 +212,19 @@ extension ObjectCodingError {
     static func notEncodable(_ type: String) -> ObjectCodingError {
         ObjectCodingError(.notEncodable, "A value of type \(type.quoted) cannot be archived.")
     }
+
+    private static let structAdvice =
+        "Only those of points, sizes, rectangles and ranges can. Store the numbers of another "
+        + "struct, each in a field of its own."
+
+    static func unsupportedStruct(_ type: String) -> ObjectCodingError {
+        ObjectCodingError(
+            .notEncodable,
+            "An NSValue of the C type \(type.quoted) cannot be archived. \(structAdvice)")
+    }
+
+    static let otherStruct = ObjectCodingError(
+        .badObject, "An NSValue with another C type cannot be decoded. \(structAdvice)")
 
     static func unsupportedCall(_ call: String, _ reason: StaticString) -> ObjectCodingError {
         ObjectCodingError(.unsupportedCall, "The coder does not support \(call): \(reason).")

@@ -12,11 +12,10 @@ extension KeyedArchive {
     /// The classes must conform to NSSecureCoding. Of Foundation's classes, those that
     /// ``init(archiving:options:)`` names can be decoded. Others and their subclasses are refused,
     /// because their `init(coder:)` traps for wrong fields or for coders that are not Foundation's:
-    /// NSAttributedString, NSCalendar, NSCharacterSet, NSDateInterval, NSIndexPath, NSIndexSet,
-    /// NSMeasurement, NSNotification, NSRegularExpression, NSTextCheckingResult, NSValue,
-    /// formatters, units, predicates, requests, responses and credentials of URLs; and
-    /// NSDecimalNumber, whose hash traps. Arrays, dictionaries and errors cannot be elements of
-    /// sets, nor keys: their hash traps.
+    /// NSCalendar, NSCharacterSet, NSIndexPath, NSMeasurement, NSNotification,
+    /// NSRegularExpression, NSTextCheckingResult, formatters, units, predicates, requests,
+    /// responses and credentials of URLs; and NSDecimalNumber, whose hash traps. Arrays,
+    /// dictionaries and errors cannot be elements of sets, nor keys: their hash traps.
     ///
     /// A number that does not fit, or has another type, is an error. But a whole real can be
     /// decoded as an integer, and 0 and 1 as booleans. A missing field is nil, 0 or false, unless

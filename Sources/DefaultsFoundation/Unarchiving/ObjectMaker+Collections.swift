@@ -96,7 +96,7 @@ extension ObjectMaker {
     }
 
     /// Makes the elements; nil if one cannot be made.
-    private func members(_ elements: Elements, allowing allowed: AllowList) -> [Made]? {
+    func members(_ elements: Elements, allowing allowed: AllowList) -> [Made]? {
         guard spend(elements.count) else { return nil }
         var members: [Made] = []
         members.reserveCapacity(elements.count)
@@ -122,7 +122,7 @@ extension ObjectMaker {
     ///
     /// When Foundation gives an element to Swift, it copies the collections in it, each shared one
     /// as often as it occurs. So a collection is too large if this copy would be.
-    private func collection(_ object: NSObject, _ members: [Made]) -> Made? {
+    func collection(_ object: NSObject, _ members: [Made]) -> Made? {
         var result = Made(object: object)
         for member in members {
             let (weight, overflow) = result.weight.addingReportingOverflow(member.weight)
@@ -181,6 +181,9 @@ extension ObjectMaker {
         switch object {
         case let string as NSString: string.length / 64
         case let data as NSData: data.length / 64
+        // Each character can have attributes of its own.
+        case let string as NSAttributedString: string.length
+        case let set as NSIndexSet: set.packedRanges.count
         default: 0
         }
     }

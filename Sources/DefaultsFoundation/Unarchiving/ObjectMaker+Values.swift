@@ -168,7 +168,13 @@ extension ObjectMaker {
         case .number:
             fail(.badObject(name, needs: "numbers have no fields"), at: index)
             return nil
-        case .date, .url, .uuid, .error, .queryItem:
+        case .attributedString, .mutableAttributedString:
+            let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
+            return attributedString(
+                isMutable: kind == .mutableAttributedString, with: decoder, at: index,
+                allowing: allowed)
+        case .date, .url, .uuid, .error, .queryItem, .indexSet, .mutableIndexSet, .value,
+            .dateInterval:
             let decoder = FieldDecoder(self, fields: fields, uid: 0, at: index, allowed: allowed)
             let object = object(of: kind, with: decoder, at: index)
             if object == nil, log.first == nil {
@@ -228,6 +234,12 @@ extension ObjectMaker {
             }
         case .error:
             return error(with: fields)
+        case .indexSet, .mutableIndexSet:
+            return indexSet(isMutable: kind == .mutableIndexSet, with: fields, at: index)
+        case .value:
+            return value(with: fields, at: index)
+        case .dateInterval:
+            return dateInterval(with: fields, at: index)
         case .queryItem:
             let name = fields.decodeObject(of: NSString.self, forKey: "NS.name")
             let value = fields.optionalObject(of: NSString.self, forKey: "NS.value")

@@ -22,18 +22,42 @@ protocol SecretVault: Sendable {
 /// Secrets in memory, for the tests of apps.
 final class MemoryVault: SecretVault {
     private let secrets = Mutex<[SecretName: StoredSecret]>([:])
+    /// What calls throw; nil if none fails.
+    private let error: SecretsError?
+    /// The keys whose calls fail; nil for all calls.
+    private let keys: Set<String>?
 
-    func read(_ name: SecretName) -> StoredSecret? { secrets.withLock { $0[name] } }
+    init(error: SecretsError? = nil, keys: Set<String>? = nil) {
+        self.error = error
+        self.keys = keys
+    }
 
-    func contains(_ name: SecretName) -> Bool { read(name) != nil }
+    private func check(_ name: SecretName? = nil) throws(SecretsError) {
+        guard let error, keys?.contains(name?.key ?? "") ?? true else { return }
+        throw error
+    }
 
-    func store(_ secret: StoredSecret, as name: SecretName) {
+    func read(_ name: SecretName) throws -> StoredSecret? {
+        try check(name)
+        return secrets.withLock { $0[name] }
+    }
+
+    func contains(_ name: SecretName) throws -> Bool { try read(name) != nil }
+
+    func store(_ secret: StoredSecret, as name: SecretName) throws {
+        try check(name)
         secrets.withLock { $0[name] = secret }
     }
 
-    func remove(_ name: SecretName) { secrets.withLock { $0[name] = nil } }
+    func remove(_ name: SecretName) throws {
+        try check(name)
+        secrets.withLock { $0[name] = nil }
+    }
 
-    func unlock() {}
+    func unlock() throws { try check() }
 
-    func isLocked() -> Bool { false }
+    func isLocked() throws -> Bool {
+        try check()
+        return false
+    }
 }

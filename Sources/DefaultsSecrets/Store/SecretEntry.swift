@@ -1,9 +1,9 @@
 /// What is known of one secret.
 struct SecretEntry {
-    /// The value that the app sees, a ``ShownValue``; nil if it is not known yet.
-    var shown: (any Sendable)?
-    /// The value that the keyring has, a ``ShownValue``; nil if it is not known.
-    var kept: (any Sendable)?
+    /// The value that the app sees; nil if it is not known yet.
+    var shown: (any AnyShownValue)?
+    /// The value that the keyring has; nil if it is not known.
+    var kept: (any AnyShownValue)?
     /// The number of the newest change.
     var newest: UInt64 = 0
     /// The change that is in flight to the keyring.
@@ -54,8 +54,8 @@ struct SecretChange {
     let number: UInt64
     /// What to store; nil to remove the secret.
     let secret: StoredSecret?
-    /// The value that the app sees, a ``ShownValue`` of the key's type.
-    let value: any Sendable
+    /// The value that the app sees, of the key's type.
+    let value: any AnyShownValue
     /// Whether it is stored even if nobody waits for it.
     var isBackground: Bool
     /// The tasks that wait for it.
@@ -75,9 +75,12 @@ struct SecretChange {
     var isWanted: Bool { isBackground || waiters.contains { $0.isOwner } }
 }
 
+/// A value of a key's type, without that type.
+protocol AnyShownValue: Sendable {}
+
 /// A value of a key's type.
 ///
 /// A cast of an optional would unwrap it, and a cast of this does not.
-struct ShownValue<Value: Sendable>: Sendable {
+struct ShownValue<Value: Sendable>: AnyShownValue {
     let value: Value
 }

@@ -9,14 +9,14 @@ internal import Synchronization
 // 3. The app sees the newest change of a key. If the keyring refuses it, the app sees what the keyring
 //    has.
 // 4. A change that is not stored is reported to its waiters. A change in the background is also
-//    reported to the stream of errors, and to the next call of `save` unless a newer change was stored.
+//    reported to the listeners, and to the next call of `flush` unless a newer change was stored.
 
 /// What all ``Secrets`` of a domain share: the known secrets, and the changes that the keyring does not
 /// have yet.
 ///
 /// It exists as long as it is used, or a change is in flight.
 final class SecretStore: Sendable {
-    let errors = SecretsErrorFeed()
+    let failures = SecretsFailures()
     let domain: String
     let vault: any SecretVault
     let state = Mutex(State())
@@ -62,11 +62,11 @@ final class SecretStore: Sendable {
     /// Notes what the keyring has, unless the secret was changed since the keyring was asked.
     ///
     /// - Parameter settled: The result of ``settled(_:)`` before the keyring was asked.
-    func note<Value: Sendable>(_ value: Value, for key: String, asOf settled: UInt64?) {
+    func note(_ shown: any AnyShownValue, for key: String, asOf settled: UInt64?) {
         state.withLock { state in
             guard settled != nil, state.settled(key) == settled else { return }
             var entry = state.entries[key] ?? SecretEntry()
-            entry.kept = ShownValue(value: value)
+            entry.kept = shown
             entry.shown = entry.kept
             state.entries[key] = entry
         }
@@ -75,17 +75,16 @@ final class SecretStore: Sendable {
     /// Reports a value that never became a change.
     func report(_ error: SecretsError, for key: String) {
         state.withLock { $0.entries[key, default: SecretEntry()].failure = error }
-        errors.report(error)
+        failures.report(error)
     }
 
     /// Makes a change that is stored in the background.
-    func add<Value: Sendable>(_ secret: StoredSecret?, showing value: Value, for key: String) {
+    func add(_ secret: StoredSecret?, showing shown: any AnyShownValue, for key: String) {
         state.withLock { state in
             let number = state.makeNumber()
             add(
                 SecretChange(
-                    number: number, secret: secret, value: ShownValue(value: value),
-                    isBackground: true),
+                    number: number, secret: secret, value: shown, isBackground: true),
                 for: key, to: &state)
         }
     }
@@ -97,8 +96,9 @@ final class SecretStore: Sendable {
     /// - Throws: The errors of the vault; ``Overtaken`` if the secret was changed since the value was
     ///   read; `CancellationError` if the task is cancelled. The change is then withdrawn, if it was
     ///   not sent yet or the call can be cancelled.
-    func store<Value: Sendable>(
-        _ secret: StoredSecret?, showing value: Value, for key: String, asOf settled: UInt64? = nil
+    func store(
+        _ secret: StoredSecret?, showing shown: any AnyShownValue, for key: String,
+        asOf settled: UInt64? = nil
     ) async throws {
         try await wait { state, number, continuation in
             if let settled, state.settled(key) != settled {
@@ -106,8 +106,7 @@ final class SecretStore: Sendable {
             }
             self.add(
                 SecretChange(
-                    number: number, secret: secret, value: ShownValue(value: value),
-                    isBackground: false,
+                    number: number, secret: secret, value: shown, isBackground: false,
                     waiters: [
                         SecretChange.Waiter(
                             number: number, isOwner: true, continuation: continuation)
@@ -190,7 +189,7 @@ extension SecretStore {
             return change
         }
         guard let ended else { return }
-        if ended.isBackground, let error = failure as? SecretsError { errors.report(error) }
+        if ended.isBackground, let error = failure as? SecretsError { failures.report(error) }
         for waiter in ended.waiters {
             if waiter.isOwner, let failure {
                 waiter.continuation.resume(throwing: failure)

@@ -9,6 +9,13 @@ extension SecretsError {
                 + "be empty or have a NUL character.")
     }
 
+    static func notFlushed(domain: String, within bound: Duration) -> SecretsError {
+        SecretsError(
+            .timedOut, domain: domain, key: nil,
+            "The changes of the secrets of '\(visible(domain))' are not all stored after \(bound). They "
+                + "are still sent.")
+    }
+
     static func tooLarge(_ name: SecretName, _ size: Int) -> SecretsError {
         SecretsError(
             .tooLarge, name,
@@ -17,21 +24,21 @@ extension SecretsError {
         )
     }
 
-    static func notEncodable(_ name: SecretName, _ type: Any.Type) -> SecretsError {
+    static func unencodable(_ name: SecretName, _ type: Any.Type) -> SecretsError {
         SecretsError(
-            .notEncodable, name,
+            .unencodable, name,
             "\(subject(name)) is not stored: the type \(type) could not encode the value.")
     }
 
-    static func notDecodable(
+    static func undecodable(
         _ name: SecretName, _ type: Any.Type, hasArchive: Bool
     ) -> SecretsError {
         let found =
             hasArchive ? "a keyed archive of another type" : "data in another form"
         return SecretsError(
-            .notDecodable, name,
+            .undecodable, name,
             "\(subject(name)) cannot be read as \(type): the keyring has \(found). Another program, "
-                + "or another version of this one, has stored it. Set it again, or remove it.")
+                + "or another version of this one, has stored it. Set it again, or reset it.")
     }
 
     /// The error for a secret, or for the whole keyring, that a failure of the keyring causes.

@@ -37,7 +37,7 @@ extension StoredSecret {
         } else if let archive = try? KeyedArchiveEncoder().encode(value) {
             stored = StoredSecret(bytes: archive.bytes, contentType: archiveType)
         } else {
-            throw .notEncodable(name, Value.self)
+            throw .unencodable(name, Value.self)
         }
         guard stored.bytes.count <= maximumSize else { throw .tooLarge(name, stored.bytes.count) }
         return stored
@@ -55,11 +55,11 @@ extension StoredSecret {
     ) throws(SecretsError) -> Value {
         if Self.isText(type), contentType != Self.archiveType {
             guard let text = String(validating: bytes, as: UTF8.self), let value = text as? Value
-            else { throw .notDecodable(name, type, hasArchive: isArchive) }
+            else { throw .undecodable(name, type, hasArchive: isArchive) }
             return value
         }
         guard let value = try? KeyedArchiveDecoder().decode(type, from: bytes) else {
-            throw .notDecodable(name, type, hasArchive: isArchive)
+            throw .undecodable(name, type, hasArchive: isArchive)
         }
         return value
     }

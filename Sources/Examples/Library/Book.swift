@@ -2,7 +2,6 @@ import DefaultsClient
 import DefaultsFoundation
 import ExampleSupport
 import Foundation
-import KeyedArchive
 
 /// A book of a library: an object of NSSecureCoding.
 final class Book: NSObject, NSSecureCoding, ArchiveNamed {
@@ -59,21 +58,10 @@ final class Book: NSObject, NSSecureCoding, ArchiveNamed {
 }
 
 extension AnyDefaultsKey {
-    static let books = DefaultsKey("Books", coding: .books, default: { [] })
+    static let books = DefaultsKey("Books", ofArrayOf: Book.self)
 }
 
 extension ValueCoding where Value == [Book] {
-    /// An NSArray of books, in the defaults and in files.
-    static var books: ValueCoding {
-        ValueCoding(
-            encode: { try KeyedArchive(archiving: $0) },
-            decode: { archive in
-                let list = try archive.decodeObject(
-                    of: NSArray.self, allowing: [Book.self])
-                guard let books = list as? [Book] else {
-                    throw Refusal("The list has an element that is not a book.")
-                }
-                return books
-            })
-    }
+    /// An NSArray of books, in files as in the defaults.
+    static var books: ValueCoding { .array(of: .object(ofClass: Book.self)) }
 }

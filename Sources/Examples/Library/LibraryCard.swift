@@ -33,11 +33,11 @@ struct CardHolder {
     /// Stores the PIN, and returns when the keyring has it.
     func keep(_ card: LibraryCard) async throws {
         pin = card.pin
-        try await $pin.save()
+        try await $pin.flush()
     }
 
     func forget() async throws {
-        try await $pin.remove()
+        try await $pin.reset()
     }
 
     /// Shows that a class without NSSecureCoding is refused: nothing is written, and the error names it.

@@ -1,0 +1,73 @@
+import ArchiveTestSupport
+import DefaultsClient
+import DefaultsFoundation
+import Foundation
+import KeyedArchive
+import PropertyList
+import Testing
+
+/// A trap ends the whole run of the tests, so that nothing needs to be expected here.
+@Suite("Hostile archives of Foundation's Codable types give an error or a value")
+struct HostileValueTests {
+    /// A value of a type, and how a key reads it.
+    struct Victim: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let archive: @Sendable () throws -> KeyedArchive?
+        /// Reads an archive, and uses the value as a program would.
+        let use: @Sendable (KeyedArchive) throws -> Void
+
+        init<Value: Hashable>(_ value: Value, _ coding: ValueCoding<Value>)
+        where Value: Codable & Sendable {
+            testDescription = "\(Value.self)"
+            archive = { try coding.encode(value) }
+            use = { archive in
+                let value = try coding.decode(archive)
+                _ = "\(value) \(value.hashValue) \(value == value)"
+                _ = try coding.encode(value)
+            }
+        }
+    }
+
+    static let victims: [Victim] = [
+        Victim(IndexSet([1, 2, 5, 300]), .checked()),
+        Victim(
+            URLComponents(string: "https://u:p@example.org:80/a?b=c#d") ?? URLComponents(),
+            .checked()),
+        Victim(CharacterSet(charactersIn: "aé😀"), .checked()),
+        Victim(NSRange(location: 1, length: 2), .codable()),
+        Victim(CGRect(x: 1, y: 2, width: 3, height: 4), .codable()),
+        Victim(Locale(identifier: "de_AT"), .codable()),
+        Victim(TimeZone.gmt, .codable()),
+        Victim(Calendar(identifier: .hebrew), .checked()),
+        Victim(
+            DateComponents(calendar: Calendar(identifier: .gregorian), timeZone: .gmt, year: 2001),
+            .checked()),
+        Victim(DateInterval(start: .distantPast, duration: 1), .checked()),
+        Victim(Measurement(value: 3, unit: UnitLength.miles), .codable()),
+        Victim(URL(filePath: "/a"), .codable()),
+        Victim(Decimal(1.5), .codable()),
+        Victim(PersonNameComponents(), .codable()),
+        Victim(UUID(), .codable()),
+        Victim(IndexPath(indexes: [1, 2, 3]), .codable()),
+        Victim(AffineTransform(scale: 2), .codable()),
+    ]
+
+    @Test("if any part is replaced by any other", arguments: victims)
+    func replaced(_ victim: Victim) throws {
+        let bytes = try #require(try victim.archive()).bytes
+        let list = try PropertyList(bytes)
+        let tree = Tree(list.root, of: list)
+        var count = 0
+        for path in tree.paths where path.first == "$objects" && !path.contains("$classes") {
+            let others = HostileTests.strangers(uidCount: 5) + ["a b", 99, -99, [1, 2]]
+            let changed =
+                others.map { tree.replacing(path[...], by: $0) } + [tree.removing(path[...])]
+            for tree in changed {
+                guard let archive = try? KeyedArchive(validating: tree.bytes()) else { continue }
+                try? victim.use(archive)
+                count += 1
+            }
+        }
+        #expect(count > 0)
+    }
+}
