@@ -234,3 +234,59 @@ private let samples = [
         #expect(Defaults.inMemory()[.loudness] == 5)
     }
 }
+
+/// Keys that also read values of other types, as UserDefaults do.
+@Suite struct ConvertingKeyTests {
+    private static let stored: [DefaultsValue] = [
+        "YES", " yes", "t", "2nd", "NO", "false", "0", "maybe", "12", " -12.75e1 px", "3e", "+",
+        "100000000000000000000", true, false, 0, 7, 2.5, -2.5, 1e300, ["a"],
+    ]
+
+    /// What a key reads; nil if it reads its default.
+    private func reads<Value: Equatable & Sendable>(_ coding: ValueCoding<Value>, _ none: Value)
+        -> [Value?]
+    {
+        Self.stored.map { value in
+            let defaults = Defaults.inMemory()
+            defaults[DefaultsKey("Value", default: DefaultsValue.bool(true))] = value
+            let key = DefaultsKey("Value", coding: coding, default: none)
+            return try? defaults.value(of: key)
+        }
+    }
+
+    @Test func `Text and numbers are read as booleans`() {
+        #expect(
+            reads(.converting(), false) == [
+                true, true, true, true, false, false, false, nil, true, nil, true, nil, true, true,
+                false, false, true, true, true, true, nil,
+            ])
+    }
+
+    @Test func `Text and numbers are read as integers`() {
+        #expect(
+            reads(.converting(), 5) == [
+                nil, nil, nil, 2, nil, nil, 0, nil, 12, -12, 3, nil, nil, 1, 0, 0, 7, 2, -2, nil,
+                nil,
+            ])
+    }
+
+    @Test func `Text and numbers are read as reals`() {
+        #expect(
+            reads(.converting(), 5.0) == [
+                nil, nil, nil, 2, nil, nil, 0, nil, 12, -127.5, 3, nil, 1e20,
+                1, 0, 0, 7, 2.5, -2.5, 1e300, nil,
+            ])
+    }
+
+    @Test func `Numbers are read as text, and a new value has the type of its key`() throws {
+        #expect(
+            reads(.converting(), "").suffix(8) == [
+                "1", "0", "0", "7", "2.5", "-2.5", "1e+300", nil,
+            ])
+        let key = DefaultsKey("Count", coding: .converting(), default: 0)
+        #expect(Defaults.inMemory(arguments: ["game", "-Count", "12"])[key] == 12)
+        let defaults = Defaults.inMemory()
+        defaults[key] = 3
+        #expect(try defaults.storedJSON(of: key) == "3")
+    }
+}

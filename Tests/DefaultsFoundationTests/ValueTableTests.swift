@@ -36,7 +36,7 @@ struct ValueTableTests {
         "another C struct": { row in
             #expect(row.object.hasPrefix("`NSValue` is refused"))
             let key = DefaultsKey("V", ofClass: NSValue.self)
-            let error = #expect(throws: ObjectCodingError.self) {
+            let error = #expect(throws: DefaultsError.self) {
                 try Defaults.inMemory().set(NSValue(bytes: [1.5], objCType: "d"), for: key)
             }
             #expect(error?.message.contains("NSValue") == true)
@@ -69,11 +69,12 @@ struct ValueTableTests {
             let plain = DateComponents(year: 2001, month: 2)
             try row.keeps(plain as NSDateComponents, ofClass: NSDateComponents.self)
             let key = DefaultsKey("V", ofClass: NSDateComponents.self)
-            let error = #expect(throws: ObjectCodingError.self) {
+            let error = #expect(throws: DefaultsError.self) {
                 try Defaults.inMemory().set(date as NSDateComponents, for: key)
             }
             #expect(row.object.hasSuffix("without a calendar"))
-            #expect(error?.code == .unsupportedClass && error?.message.contains("Calendar") == true)
+            let cause = error?.underlyingError as? ObjectCodingError
+            #expect(cause?.code == .unsupportedClass && cause?.message.contains("Calendar") == true)
         },
         "an interval": { row in
             let interval = DateInterval(
@@ -291,9 +292,10 @@ struct TableRow {
         let key = DefaultsKey("Object", ofClass: `class`)
         let defaults = Defaults.inMemory()
         let name = "'\(`class`)'"
-        let written = try #require(throws: ObjectCodingError.self) {
+        let refusal = try #require(throws: DefaultsError.self) {
             try defaults.set(object, for: key)
         }
+        let written = try #require(refusal.underlyingError as? ObjectCodingError)
         let archive = try KeyedArchive(json: #"{"$class":"\#(`class`)"}"#)
         let read = try #require(throws: ObjectCodingError.self) {
             try archive.decodeObject(of: `class`)

@@ -14,7 +14,7 @@ private enum Values {
     }
 }
 
-extension DefaultsKeys {
+extension AnyDefaultsKey {
     fileprivate static let extras = Values.extras
 }
 

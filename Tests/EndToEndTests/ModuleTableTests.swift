@@ -17,8 +17,8 @@ import Testing
             }
             let dependencies = target[start.range.upperBound...]
                 .replacing(/exclude: .*/.dotMatchesNewlines(), with: "")
-                .replacing(/, package: "[^"]*"/, with: "")
                 .replacing("logging", with: "\"Logging\"")
+                .replacing("argumentParser", with: "\"ArgumentParser\"")
             modules[String(start.1)] = names(in: dependencies, /"(\w+)"/)
         }
         // It has no code: it is what builds both programs.

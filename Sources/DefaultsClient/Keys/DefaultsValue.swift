@@ -6,7 +6,7 @@ internal import KeyedArchive
 /// or values of another program that are kept as they are.
 ///
 /// ```swift
-/// extension DefaultsKeys {
+/// extension AnyDefaultsKey {
 ///     static let extras = DefaultsKey("Extras", default: [:] as [String: DefaultsValue])
 /// }
 ///

@@ -1,4 +1,4 @@
-/// A date for modules that do not import Foundation.
+/// A date for modules without Foundation.
 ///
 /// In archives it is the same NSDate as Foundation's `Date`.
 package struct ArchivedDate: Codable {

@@ -92,10 +92,11 @@ extension KeyedArchive {
         return try copy.copyObject(root, into: &table)
     }
 
-    /// The value under the key `root` of `$top`, or the only key.
+    /// The value of the only key of `$top`.
+    ///
+    /// An archive with other roots beside `root` would lose them.
     private func rootReference() throws -> ObjectIndex {
         let top = Fields(keys: topKeys, values: topValues)
-        if let root = top["root", in: list] { return root }
         guard top.count == 1 else { throw DecodingError.noRoot(nil, count: top.count) }
         return top.value(at: 0, in: list)
     }

@@ -142,7 +142,7 @@ import Testing
             )
             #expect(result.status == 1)
             #expect(
-                result.error.hasPrefix("Library: The secret 'CardPIN' of 'org.example.Library' "))
+                result.error.contains("Library: The secret 'CardPIN' of 'org.example.Library' "))
         }
         #expect(desktop.tool("keys", "org.example.Library").output == "")
     }
