@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -32,6 +33,23 @@ import Testing
         try other.ask("set Another 5")
         try other.ask("set Key 4")
         #expect(try one.event() == "change 0 4 foreign")
+    }
+
+    @Test func `Observing does not wait for a service that does not answer`() throws {
+        let other = try client()
+        try other.ask("set Key 1")
+        try other.ask("flush")
+        let daemon = try desktop.daemonPID()
+        kill(daemon, SIGSTOP)
+        defer { kill(daemon, SIGCONT) }
+        let one = try ClientProcess(talkingOf: Self.app, in: desktop)
+        try one.ask("watch Key")
+        // A thread that had waited would have found it unreachable.
+        #expect(try one.ask("state") == "connecting")
+        kill(daemon, SIGCONT)
+        #expect(try one.ask("get Key") == "1")
+        try other.ask("set Key 2")
+        #expect(try one.event() == "change 1 2 foreign")
     }
 
     @Test func `A change that leaves the value as it was is not reported`() throws {
