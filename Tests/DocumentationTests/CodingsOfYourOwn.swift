@@ -148,6 +148,8 @@ struct CodingTests {
         #expect(defaults[.levels] == [Level(number: 7, stars: 3)])
         #expect(defaults[.lastLevel] == Level(number: 8, stars: 3))
         #expect(defaults[.books] == [Book(title: "Momo")])
+        try store(#"{"$class":"Stage","number":9,"hint":"left"}"#, as: "LastLevel")
+        #expect(defaults[.lastLevel] == Level(number: 9, stars: 3))
     }
 
     @Test func `An object without a version is converted`() throws {

@@ -46,17 +46,17 @@ final class Job: Sendable {
     func run() { MainActor.assumeIsolated { body() } }
 }
 
-@MainActor private protocol Slider: AnyObject {
+@MainActor protocol VolumeControl: AnyObject {
     func setValue(_ value: Double)
 }
 
-@MainActor private final class VolumePanel {
-    private let slider: any Slider
+@MainActor final class VolumePanel {
+    private let slider: any VolumeControl
     private let defaults: Defaults
     private let origin = DefaultsOrigin()
     private var observation: DefaultsObservation?
 
-    init(_ slider: any Slider, of defaults: Defaults) {
+    init(_ slider: any VolumeControl, of defaults: Defaults) {
         self.slider = slider
         self.defaults = defaults.from(origin)
         observation = defaults.observe(.volume) { [weak self, origin] change in
@@ -83,7 +83,7 @@ struct SeveralKeysTests {
         var isMuted = false
     }
 
-    @MainActor private final class Recorder: Slider {
+    @MainActor private final class Recorder: VolumeControl {
         var values: [Double] = []
 
         func setValue(_ value: Double) { values.append(value) }
