@@ -36,7 +36,8 @@ extension Defaults {
 
     /// Removes all values from a layer, as one change, also those of keys that the program does not know.
     ///
-    /// If that is refused, for example because a key is locked, ``failures`` reports it.
+    /// If the domain was not read yet, this waits as a read does. If the change is refused, for example
+    /// because a key is locked, ``failures`` reports it.
     ///
     /// - Parameter layer: `domain`, `host`, `global` or `global-host`; the last two have the values of
     ///   all applications.
@@ -107,6 +108,9 @@ extension Defaults {
     }
 
     /// Changes several keys as one change, and waits until the service has acknowledged it.
+    ///
+    /// If the service is known to be unreachable, this throws at once, and nothing is sent later. In a
+    /// process that has used nothing before, await ``load()`` first: it finds out.
     ///
     /// ```swift
     /// try await defaults.transaction { $0[.volume] = 0.5 }
