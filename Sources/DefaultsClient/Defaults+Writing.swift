@@ -36,7 +36,8 @@ extension Defaults {
 
     /// Removes all values from a layer, as one change, also those of keys that the program does not know.
     ///
-    /// If that is refused, for example because a key is locked, ``failures`` reports it.
+    /// If the domain was not read yet, this waits as a read does. If the change is refused, for example
+    /// because a key is locked, ``failures`` reports it.
     ///
     /// - Parameter layer: `domain`, `host`, `global` or `global-host`; the last two have the values of
     ///   all applications.
@@ -58,13 +59,17 @@ extension Defaults {
 
     /// Registers values that are in effect if no layer has the key.
     ///
-    /// They are for this process only, and stronger than the keys' own defaults.
+    /// They are for this process only, and stronger than the keys' own defaults. A second call adds to
+    /// the values of the first one. A value that cannot be archived is left out, and ``failures`` reports
+    /// it.
     ///
     /// ```swift
     /// defaults.register {
     ///     $0[.playSound] = false
     /// }
     /// ```
+    ///
+    /// - Parameter build: Sets keys; a key that it resets is not registered any more.
     public func register(_ build: (inout DefaultsEdits) throws -> Void) rethrows {
         var edits = DefaultsEdits(self)
         try build(&edits)
@@ -75,8 +80,9 @@ extension Defaults {
 
     /// Changes several keys as one change: every process sees all of it or nothing.
     ///
-    /// The values are in effect at once, and are sent in the background. If one key is refused, the
-    /// whole change is refused, and ``failures`` reports it.
+    /// The values are in effect at once, and are sent in the background. If one key is refused, or one
+    /// value cannot be archived, the whole change is refused, and ``failures`` reports it. If the closure
+    /// throws, nothing is changed.
     ///
     /// ```swift
     /// defaults.apply {
@@ -102,6 +108,9 @@ extension Defaults {
     }
 
     /// Changes several keys as one change, and waits until the service has acknowledged it.
+    ///
+    /// If the service is known to be unreachable, this throws at once, and nothing is sent later. In a
+    /// process that has used nothing before, await ``load()`` first: it finds out.
     ///
     /// ```swift
     /// try await defaults.transaction { $0[.volume] = 0.5 }
@@ -141,7 +150,7 @@ extension Defaults {
     ///   - layer: The layer that is changed. If it has no value, the closure gets the value that is in
     ///     effect.
     ///   - body: Changes the value. It may be called several times, so it should have no other effect.
-    /// - Returns: The value that was stored.
+    /// - Returns: The value that was stored, as others read it.
     /// - Throws: ``DefaultsError`` with `conflict` if other processes changed the value during each of a
     ///   hundred attempts, with `unreachable` if the service cannot be reached, and with `undecodable`
     ///   if the present value cannot be read (``set(_:for:in:)`` replaces such a value); the errors of
@@ -154,19 +163,25 @@ extension Defaults {
         try await store.update(key, in: layer, from: origin, body)
     }
 
-    /// Waits until the service has answered every change that this process has made so far.
+    /// Waits until the service has answered every change that this process has made so far in this
+    /// domain and in that of all applications.
     ///
-    /// If a change is refused, ``failures`` reports it.
+    /// A change that is refused is no error here: ``failures`` reports it.
+    ///
+    /// ```swift
+    /// try await defaults.flush(within: .seconds(5))
+    /// ```
     ///
     /// - Parameter bound: How long to wait at most.
-    /// - Throws: ``DefaultsError`` with `unreachable` after that time; `CancellationError` if the task is
-    ///   cancelled.
+    /// - Throws: ``DefaultsError`` with `unreachable` after that time, also if the service is known not to
+    ///   be there, because it may come; with `forked` in a forked process; `CancellationError` if the
+    ///   task is cancelled. The changes are still sent.
     public func flush(within bound: Duration = .seconds(30)) async throws {
         try await store.flush(within: bound)
     }
 
-    /// Waits until every change that this process has made so far, and every change that was
-    /// acknowledged to other processes, is on disk.
+    /// Waits until every change that this process has made so far to this domain and that of all
+    /// applications, and every change that was acknowledged to other processes, is on disk.
     ///
     /// - Parameter bound: How long to wait at most for the service, and then for the disk.
     /// - Returns: The generation that is on disk.
@@ -180,6 +195,9 @@ extension Defaults {
 }
 
 /// Changes of several keys that are made as one change.
+///
+/// ``Defaults/apply(in:_:)``, ``Defaults/transaction(in:_:)`` and ``Defaults/register(_:)`` pass one to
+/// their closures. Nothing is changed before the closure returns.
 public struct DefaultsEdits {
     private let defaults: Defaults
     private(set) var entries: [KeyName: Entry?] = [:]

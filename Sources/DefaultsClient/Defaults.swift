@@ -16,8 +16,9 @@ import Synchronization
 ///
 /// A read looks into the memory of this process as long as nobody has changed the domain. It is never
 /// older than the last change that was acknowledged to any process. A write takes effect in this
-/// process at once, and is sent in the background. Without a service, reads return registered values
-/// and what was set here, and changes are sent when the service comes; see ``state``.
+/// process at once, and is sent in the background. Without a service, reads return what was set here,
+/// registered values and the keys' defaults, and changes are sent when the service comes; see
+/// ``state``.
 ///
 /// Making `Defaults` costs little. All `Defaults` of a domain share the same values, and all threads
 /// may use them.
@@ -36,8 +37,10 @@ public struct Defaults: Sendable {
     ///     `[A-Za-z0-9._-]`, without empty elements. An invalid name is an error of the program, which
     ///     ends it. ``init(validating:on:arguments:)`` takes a name that the program does not know.
     ///   - bus: The bus; by default the user's session bus.
-    ///   - arguments: The command line, in which `-PlaySound NO` sets a key for this run of the
-    ///     program. The first `Defaults` of a domain determine it.
+    ///   - arguments: The command line, the name of the program first. `-PlaySound NO` sets a key for
+    ///     this run of the program. The word after the key is the value that the key's type can read: a
+    ///     text, a boolean such as `YES`, a value in JSON, or an array or a dictionary in the old style,
+    ///     such as `(a, b)`. The first `Defaults` of a domain determine the command line.
     public init(
         domain: String, on bus: DefaultsBus = .session, arguments: [String] = CommandLine.arguments
     ) {
@@ -54,7 +57,7 @@ public struct Defaults: Sendable {
     ///   - domain: The name.
     ///   - bus: The bus; by default the user's session bus.
     ///   - arguments: The command line; see ``init(domain:on:arguments:)``.
-    /// - Throws: ``DefaultsError`` with `invalidName`.
+    /// - Throws: ``DefaultsError`` with `invalidName`; the message says what is wrong with the name.
     public init(
         validating domain: String, on bus: DefaultsBus = .session,
         arguments: [String] = CommandLine.arguments
@@ -80,7 +83,10 @@ public struct Defaults: Sendable {
 
     /// The same defaults for a part of the program, such as a window.
     ///
-    /// The changes that it makes have the origin, so that it recognises them; see ``DefaultsOrigin``.
+    /// The values are the same. The changes that the part makes by the result have the origin, so that it
+    /// recognises them; see ``DefaultsOrigin``.
+    ///
+    /// - Parameter origin: What the changes carry in ``ValueChange/origin``.
     public func from(_ origin: DefaultsOrigin) -> Defaults {
         Defaults(store: store, origin: origin)
     }
@@ -101,7 +107,7 @@ public struct Defaults: Sendable {
     /// Each call makes new, independent defaults.
     ///
     /// - Parameters:
-    ///   - domain: The name of the domain.
+    ///   - domain: The name of the domain. An invalid name ends the program.
     ///   - arguments: The command line, the name of the program first.
     ///   - managed: Sets values that an administrator prescribes.
     ///   - system: Sets values that an administrator recommends, or a vendor ships.
@@ -203,6 +209,8 @@ extension Defaults {
 
     /// The value of a key, as the subscript returns it, or the error that the subscript hides.
     ///
+    /// The key's default is returned only if no layer has a value.
+    ///
     /// - Throws: `undecodable` if the value is not of the key's type; `unreachable` if a large value
     ///   cannot be fetched; `forked` in a forked process.
     public func value<Value>(of key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
@@ -210,6 +218,12 @@ extension Defaults {
     }
 
     /// The value of a key in one layer; nil if the layer has none.
+    ///
+    /// ```swift
+    /// let prescribed = try defaults.value(of: .volume, in: .managed)
+    /// ```
+    ///
+    /// For a key of an optional type, the result is an optional of an optional.
     ///
     /// - Throws: The errors of ``value(of:)``.
     public func value<Value>(
@@ -219,19 +233,26 @@ extension Defaults {
     }
 
     /// Whether a layer has a value for a key; by default whether the user has set it.
+    ///
+    /// The value need not be in effect, and need not be of the key's type.
     public func isSet(_ key: AnyDefaultsKey, in layer: DefaultsLayer = .domain) -> Bool {
         !Fork.isChild && store.find(key.id, in: layer).entry != nil
     }
 
     /// Whether the value of a key is the key's default, or equal to it.
+    ///
+    /// It does not matter which layer the value comes from: this is true if the user has set the default
+    /// itself, and false if the vendor ships another value. ``isSet(_:in:)`` says whether ``reset(_:in:)``
+    /// would change something.
     public func isDefaultValue<Value>(_ key: DefaultsKey<Value>) -> Bool {
         layer(of: key) == nil || key.coding.areSame(self[key], key.defaultValue)
     }
 
     /// Reads the domain, if others have changed something that was not read here yet.
     ///
-    /// A program with an event loop awaits it at its start, so that no read blocks that loop. If the
-    /// service does not answer within two seconds, this returns, and ``state`` says why.
+    /// A program with an event loop awaits it at its start, so that no read blocks that loop. It waits as
+    /// long as a read: if the service does not answer within two seconds, this returns, and ``state``
+    /// says why.
     ///
     /// ```swift
     /// await defaults.load()
@@ -248,14 +269,17 @@ extension Defaults {
 
     /// Whether the administrator has locked a key, so that changes of it are refused.
     ///
-    /// If the service cannot be asked, the result is false.
+    /// Usually the answer is in memory. In a sandbox, or before the service has answered for the first
+    /// time, this asks the service, and waits for two seconds at most. If the service cannot be asked,
+    /// the result is false.
     public func isLocked(_ key: AnyDefaultsKey) -> Bool {
         !Fork.isChild && store.isLocked(key.id)
     }
 
-    /// The names of the keys that have values.
+    /// The names of the keys that have values, also of keys that the program does not declare.
     ///
-    /// - Parameter layer: The layer; nil for all layers except the command line.
+    /// - Parameter layer: The layer; nil for all layers except the command line. These include the
+    ///   layers of all applications, such as `global`.
     /// - Returns: The names, sorted by code point.
     public func keys(in layer: DefaultsLayer? = nil) -> [String] {
         guard !Fork.isChild else { return [] }

@@ -191,3 +191,12 @@ private func writeList() {
 
 private func show(_ value: Any) {}
 private func connect(with token: String) {}
+
+private func readLayer() throws {
+    let prescribed = try defaults.value(of: .volume, in: .managed)
+    show(prescribed as Any)
+}
+
+private func flush() async throws {
+    try await defaults.flush(within: .seconds(5))
+}

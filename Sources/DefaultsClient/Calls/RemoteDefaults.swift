@@ -17,6 +17,9 @@ package import SystemCalls
 /// Every call throws ``DefaultsError``: with the code `unreachable` if there is no answer, and otherwise
 /// with the refusal of the daemon. A call that returns archives throws `ArchiveError` if one is
 /// damaged.
+///
+/// A call waits for its answer for 25 seconds at most. Those that read or write a whole domain, or wait for
+/// the disk, wait for five minutes, and those of backups for an hour.
 public struct RemoteDefaults: Sendable {
     /// The connection that the calls go over.
     package var connection: Connection { successor?.current ?? first }

@@ -160,13 +160,22 @@ extension Defaults {
     }
 
     /// The changes of all keys, in all layers that the domain's values come from.
+    ///
+    /// ```swift
+    /// for await change in defaults.changes() {
+    ///     if let change = change.values(of: .playSound) { show(change.newValue) }
+    /// }
+    /// ```
+    ///
+    /// For everything else, see ``changes(of:)-(DefaultsKey<Value>)``.
     public func changes() -> DomainChanges {
         DomainChanges(feed: ChangeFeed(of: nil, in: store))
     }
 
     /// The value of a key, now and after each change.
     ///
-    /// This does not wait; the first value does.
+    /// This does not wait. The first value waits for the service as ``load()`` does, and does not block a
+    /// thread.
     public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
         Values(feed: ChangeFeed(of: [key.id], in: store), key: key)
     }
@@ -190,8 +199,15 @@ extension Defaults {
 
     /// The failures of calls that do not throw, from now on.
     ///
-    /// The newest 256 are kept for a slow consumer. If nobody iterates, each failure is printed as a
-    /// line on standard error. The same line is printed once.
+    /// Each use makes a stream of its own, and each stream gets all failures of the domain. The newest 256
+    /// are kept for a slow consumer. If there is no stream, each failure is printed as a line on standard
+    /// error. The same line is printed once.
+    ///
+    /// ```swift
+    /// for await failure in defaults.failures where failure.action == .write {
+    ///     show("\(failure.keys) could not be changed: \(failure.error)")
+    /// }
+    /// ```
     public var failures: AsyncStream<DefaultsFailure> { store.failures.stream() }
 
     /// The state of the service.
@@ -204,6 +220,8 @@ extension Defaults {
     }
 
     /// The state of the service, now and after each change of it.
+    ///
+    /// Each use makes a stream of its own.
     public var states: AsyncStream<DefaultsState> {
         store.service.states.stream { state }
     }

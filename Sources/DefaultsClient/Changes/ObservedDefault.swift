@@ -17,6 +17,9 @@ public import Observation
 ///     @ObservationIgnored @ObservedDefault(.playSound) var playSound
 /// }
 /// ```
+///
+/// Observers are called after the change, on the thread that has made or noticed it. For changes of other
+/// processes that is the library's own thread, so `onChange` of `withObservationTracking` must not wait.
 @propertyWrapper
 public final class ObservedDefault<Value>: Observable, Sendable {
     /// The key.
@@ -83,7 +86,8 @@ public final class ObservedDefault<Value>: Observable, Sendable {
 /// }
 /// ```
 ///
-/// It reads and writes like ``Defaults/subscript(_:)``.
+/// It reads and writes like ``Defaults/subscript(_:)``. A view that reads it is not updated when the value
+/// changes; ``ObservedDefault`` is for that.
 @propertyWrapper
 public struct Default<Value>: Sendable {
     /// The key.
@@ -116,11 +120,11 @@ public struct Default<Value>: Sendable {
     public func set(_ value: Value) { wrappedValue = value }
     /// Whether the value is the key's default, or equal to it.
     public var isDefaultValue: Bool { defaults.isDefaultValue(key) }
-    /// Removes the user's own value.
+    /// Removes the user's own value in the layer `domain`.
     public func reset() { defaults.reset(key) }
     /// Whether the user has a value of their own.
     public var isSet: Bool { defaults.isSet(key) }
-    /// Whether the administrator has locked the key.
+    /// Whether the administrator has locked the key; see ``Defaults/isLocked(_:)``.
     public var isLocked: Bool { defaults.isLocked(key) }
     /// The layer that the value comes from; nil if it is the key's default.
     public var layer: DefaultsLayer? { defaults.layer(of: key) }

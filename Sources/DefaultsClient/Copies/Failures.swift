@@ -15,7 +15,7 @@ public struct DefaultsFailure: Sendable {
 
     /// What was tried.
     public let action: Action
-    /// The keys, sorted.
+    /// The names of the keys, sorted.
     public let keys: [String]
     /// The domain, with the suffix of the layer.
     public let domain: String
@@ -26,8 +26,8 @@ public struct DefaultsFailure: Sendable {
     ///
     /// - Parameters:
     ///   - action: What was tried.
-    ///   - keys: The keys.
-    ///   - domain: The domain, with the suffix of the layer.
+    ///   - keys: The names of the keys, in any order.
+    ///   - domain: The domain, with the suffix of the layer, such as `org.example.Game@host`.
     ///   - error: Why it failed.
     public init(action: Action, keys: [String], domain: String, error: DefaultsError) {
         self.init(action: action, keys: keys.map(KeyName.init), domain: domain, error: error)

@@ -26,6 +26,8 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
         }
 
         /// There is no bus, or there is no service on it, or the service did not answer in time.
+        ///
+        /// A change that a call has waited for may have been made, and is still sent.
         public static let unreachable = Code("unreachable")
         /// The process was forked, and has no connection of its own.
         public static let forked = Code("forked")
@@ -33,16 +35,17 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
         public static let notWritable = Code("notWritable")
         /// The administrator has locked the key.
         public static let locked = Code("locked")
-        /// Another process has changed a value that had to be unchanged.
+        /// Another process has changed a value that had to be unchanged, or too often for
+        /// ``Defaults/update(_:in:_:)``.
         public static let conflict = Code("conflict")
-        /// Too many changes wait to be sent.
+        /// Too many changes wait to be sent: more than 64 MiB of a domain.
         public static let tooManyChanges = Code("tooManyChanges")
         /// There is no such value or key.
         public static let notFound = Code("notFound")
         /// The name of the domain or of the key is invalid: `InvalidDomain` or `InvalidKey` of the
         /// contract.
         public static let invalidName = Code("invalidName")
-        /// A value, a reply or a call is larger than the service allows.
+        /// A value, a reply or a call is larger than the service allows; a value may have 16 MiB.
         public static let tooLarge = Code("tooLarge")
         /// The change would exceed a bound of the domain, the application or the program.
         public static let limitsExceeded = Code("limitsExceeded")

@@ -20,6 +20,8 @@ import Synchronization
 /// Two keys are equal if they have the same name and values of the same type.
 public class AnyDefaultsKey: Hashable, @unchecked Sendable {
     /// The name in the domain: 1 to 1024 bytes of UTF-8, no NUL.
+    ///
+    /// A key with an invalid name reads its default. Setting it fails with `invalidName`.
     public var name: String { id.string }
     /// The name, compared by its bytes.
     let id: KeyName
@@ -87,6 +89,8 @@ public final class DefaultsKey<Value>: AnyDefaultsKey, @unchecked Sendable {
     private let keepsDefault: Bool
 
     /// The value that is in effect if no layer has the key.
+    ///
+    /// A constant default is evaluated once and kept, except for objects. A closure is called each time.
     public var defaultValue: Value {
         guard keepsDefault else { return makeDefault() }
         if let kept = keptDefault as? Decoded<Value> { return kept.value }

@@ -75,7 +75,7 @@ extension DefaultsValue {
         if case .dictionary(let entries) = self { entries } else { nil }
     }
 
-    /// The value of a key, if it is a dictionary that has it.
+    /// The value of a key, if it is a dictionary that has it; otherwise nil.
     public subscript(key: String) -> DefaultsValue? { dictionaryValue?[key] }
 
     /// The element at an index, if it is an array that has one there.

@@ -70,7 +70,8 @@ extension ValueCoding where Value == Double {
 extension ValueCoding where Value == String {
     /// The coding of text that also reads numbers and booleans, by the rules of UserDefaults.
     ///
-    /// A boolean is `1` or `0`. New values are stored as text.
+    /// A boolean is `1` or `0`, and a number is in decimal digits, such as `12` or `0.5`. New values are
+    /// stored as text.
     public static func converting() -> ValueCoding {
         .reading { value in
             switch value {

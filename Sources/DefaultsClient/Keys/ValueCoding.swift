@@ -3,11 +3,11 @@ public import KeyedArchive
 /// How the values of a key are encoded as archives and decoded.
 ///
 /// There is one for all Codable types, and DefaultsFoundation has one for classes of NSSecureCoding. A
-/// program can make its own.
+/// program can make its own: see <doc:CodingsOfYourOwn>.
 public struct ValueCoding<Value>: Sendable {
     /// Encodes a value; nil if setting the value removes the key.
     public let encode: @Sendable (Value) throws -> KeyedArchive?
-    /// Decodes an archive.
+    /// Decodes an archive, without the fields of any default.
     public let decode: @Sendable (KeyedArchive) throws -> Value
     /// Decodes an archive.
     ///
@@ -15,10 +15,27 @@ public struct ValueCoding<Value>: Sendable {
     private let fill: @Sendable (KeyedArchive, @escaping () -> Value?) throws -> Value
     /// Whether all readers may have the same decoded value.
     ///
-    /// This is false for objects, which a reader could change.
+    /// This is false for objects, which a reader could change, and for codings that a program makes.
     public let isShared: Bool
 
     /// Makes a coding that decodes the value at each read.
+    ///
+    /// ```swift
+    /// let text = ValueCoding<String>.codable()
+    /// return ValueCoding(
+    ///     encode: { color in try text.encode(color.hex) },
+    ///     decode: { archive in
+    ///         guard let color = Color(hex: try text.decode(archive)) else { throw BadColor() }
+    ///         return color
+    ///     })
+    /// ```
+    ///
+    /// The closures may be called on any thread, also at the same time.
+    ///
+    /// - Parameters:
+    ///   - encode: Encodes a value; nil if setting the value removes the key. Two values are the same if
+    ///     their archives are. What it throws is the `underlyingError` of `unencodable`.
+    ///   - decode: Decodes an archive. What it throws is the `underlyingError` of `undecodable`.
     public init(
         encode: @escaping @Sendable (Value) throws -> KeyedArchive?,
         decode: @escaping @Sendable (KeyedArchive) throws -> Value
@@ -71,7 +88,8 @@ extension ValueCoding where Value: Codable & Sendable {
     ///
     /// - Parameters:
     ///   - encoder: The encoder. It may give classes other names.
-    ///   - decoder: The decoder. It may know other classes, and older versions of the type.
+    ///   - decoder: The decoder. It may know other classes, older versions of the type, and the values of
+    ///     missing fields: see <doc:ValuesOfEarlierVersions>.
     public static func codable(
         encoder: KeyedArchiveEncoder = KeyedArchiveEncoder(),
         decoder: KeyedArchiveDecoder = KeyedArchiveDecoder()
@@ -95,6 +113,8 @@ extension ValueCoding where Value: Codable & Sendable {
 extension ValueCoding
 where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
     /// The coding of a type that is stored as its raw value.
+    ///
+    /// A stored value that is not a raw value of the type cannot be read.
     public static func rawRepresentable() -> ValueCoding {
         let raw = ValueCoding<Value.RawValue>.codable()
         return ValueCoding(
@@ -113,7 +133,11 @@ where Value: RawRepresentable & Sendable, Value.RawValue: Codable & Sendable {
 extension ValueCoding {
     /// The coding of an optional type.
     ///
-    /// Nothing is stored for nil.
+    /// ```swift
+    /// static let accent = DefaultsKey<Color?>("Accent", coding: .optional(.hex()), default: nil)
+    /// ```
+    ///
+    /// Nothing is stored for nil: setting nil removes the value.
     public static func optional<Wrapped>(_ wrapped: ValueCoding<Wrapped>) -> ValueCoding
     where Value == Wrapped? {
         ValueCoding(

@@ -59,7 +59,7 @@ extension DefaultsMigration {
             return try store.value(of: Found(entry: entry), as: key)
         }
 
-        /// Whether the user has set the key.
+        /// Whether the user has set the key, or the step has.
         public func isSet(_ key: AnyDefaultsKey) -> Bool {
             entries[key.id].map { $0 != nil } ?? (store.find(key.id, in: .domain).entry != nil)
         }
@@ -103,7 +103,8 @@ extension DefaultsMigration {
 
         /// Moves the value of a key to another key if the user has set it.
         ///
-        /// If the user has already set the other key, too, that value stays.
+        /// If the user has already set the other key, too, that value stays. The names of the keys must be
+        /// different: to change the type under a name, use ``value(of:)`` and ``set(_:for:)``.
         ///
         /// ```swift
         /// try edits.move(.loudness, to: .volume) { Double($0) / 10 }
@@ -172,6 +173,14 @@ extension DefaultsMigration {
 extension Defaults {
     /// Runs the steps that the domain has not had yet, each once among all processes.
     ///
+    /// ```swift
+    /// try await defaults.migrate([
+    ///     DefaultsMigration(to: 1) { edits in
+    ///         try edits.move(.loudness, to: .volume) { Double($0) / 10 }
+    ///     }
+    /// ])
+    /// ```
+    ///
     /// An application calls it at its start, before it reads anything else, with the steps of all its
     /// versions. The version of the domain is the integer under its key `DefaultsVersion`, or 0 if
     /// there is none. So the first start for a user also runs all steps, which then find no values.
@@ -180,7 +189,9 @@ extension Defaults {
     /// step runs, the step runs again with the new values, unless the other process has done it. If the
     /// program ends between two steps, it continues with the second one at its next start.
     ///
-    /// - Parameter steps: All steps, sorted by their versions.
+    /// The steps change the layer `domain` only.
+    ///
+    /// - Parameter steps: All steps, sorted by their versions. Another order ends the program.
     /// - Returns: The domain's version now.
     /// - Throws: ``DefaultsError`` with `newerVersion` if a later version of the application has migrated
     ///   the domain: nothing was changed, and the values may have other meanings; with `unreachable` if

@@ -43,7 +43,8 @@ public struct DefaultsLayer: RawRepresentable, Hashable, Sendable, CustomStringC
 
     /// The layers in which the service looks up the keys of a domain, the strongest first.
     ///
-    /// For NSGlobalDomain each layer is in the list once.
+    /// ``arguments`` and ``registered`` are not included, because the service does not know them. For
+    /// NSGlobalDomain each layer is in the list once.
     public static func searchList(of domain: String) -> [DefaultsLayer] {
         SearchPlace.order(of: domain).map { DefaultsLayer($0) }
     }
