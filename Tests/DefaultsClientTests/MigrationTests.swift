@@ -128,6 +128,18 @@ import Testing
         #expect(!defaults.isSet(.loudness))
     }
 
+    @Test func `A value that is moved to its own name gets the other type`() async throws {
+        defaults[.loudness] = 8
+        try await defaults.migrate([
+            DefaultsMigration(to: 1) { edits in
+                try edits.move(.loudness, to: DefaultsKey("Loudness", default: "")) { "\($0) dB" }
+                try edits.move(.title, to: .title)
+            }
+        ])
+        #expect(defaults[DefaultsKey("Loudness", default: "")] == "8 dB")
+        #expect(defaults.keys(in: .domain) == ["DefaultsVersion", "Loudness"])
+    }
+
     @Test func `A step sees its own changes`() async throws {
         defaults[.loudness] = 1
         try await defaults.migrate([

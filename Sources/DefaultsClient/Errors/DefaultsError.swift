@@ -183,8 +183,12 @@ extension DefaultsError {
     static func unreachable(_ reason: String) -> DefaultsError {
         DefaultsError(
             .unreachable,
-            "The defaults service cannot be reached: \(reason) Changes are kept in memory, and are sent when "
-                + "it comes back.")
+            "The defaults service cannot be reached: \(reason)")
+    }
+
+    /// A change that needs an answer was not begun.
+    static func notBegun(_ reason: String) -> DefaultsError {
+        DefaultsError(.unreachable, "\(unreachable(reason).message) Nothing was changed.")
     }
 
     /// The service is installed and does not start.

@@ -103,8 +103,8 @@ extension DefaultsMigration {
 
         /// Moves the value of a key to another key if the user has set it.
         ///
-        /// If the user has already set the other key, too, that value stays. The names of the keys must be
-        /// different: to change the type under a name, use ``value(of:)`` and ``set(_:for:)``.
+        /// If the user has already set the other key, too, that value stays. If both keys have the same
+        /// name, the value gets the type of the second one.
         ///
         /// ```swift
         /// try edits.move(.loudness, to: .volume) { Double($0) / 10 }
@@ -119,7 +119,7 @@ extension DefaultsMigration {
             _ old: DefaultsKey<Old>, to new: DefaultsKey<New>, _ convert: (Old) throws -> New
         ) throws {
             try copy(old, to: new, convert)
-            reset(old)
+            if old.id != new.id { reset(old) }
         }
 
         /// Moves the value of a key to another key of the same type if the user has set it.
@@ -131,7 +131,7 @@ extension DefaultsMigration {
             _ old: DefaultsKey<Value>, to new: DefaultsKey<Value>
         ) throws(DefaultsError) {
             try copy(old, to: new)
-            reset(old)
+            if old.id != new.id { reset(old) }
         }
 
         /// Copies the value of a key to another key if the user has set it.
@@ -146,7 +146,7 @@ extension DefaultsMigration {
         public mutating func copy<Old, New>(
             _ key: DefaultsKey<Old>, to new: DefaultsKey<New>, _ convert: (Old) throws -> New
         ) throws {
-            guard !isSet(new), let value = try value(of: key) else { return }
+            guard key.id == new.id || !isSet(new), let value = try value(of: key) else { return }
             try set(try convert(value), for: new)
         }
 

@@ -123,10 +123,14 @@ extension Store {
         return place
     }
 
-    /// Throws if the service is known to be unreachable, so that a caller does not wait in vain.
-    private func checkReachable() throws(DefaultsError) {
+    /// Throws if the service is unreachable, so that a caller does not wait in vain.
+    ///
+    /// Before its first answer, this waits for the answer.
+    nonisolated(nonsending) private func checkReachable() async throws {
+        try Fork.check()
+        if case .connecting = lock.read({ service.state($0) }) { await load() }
         if case .unreachable(let reason) = lock.read({ service.state($0) }) {
-            throw .unreachable(reason)
+            throw DefaultsError.notBegun(reason)
         }
     }
 
@@ -134,8 +138,7 @@ extension Store {
         _ entries: [KeyName: Entry?], expected: [KeyName: UInt64] = [:], in layer: DefaultsLayer,
         from origin: DefaultsOrigin?
     ) async throws -> UInt64 {
-        try Fork.check()
-        try checkReachable()
+        try await checkReachable()
         let outcome = OneShot<UInt64>()
         try apply(entries, expected: expected, in: layer, from: origin) { outcome.resume($0) }
         return try await outcome.value(within: Self.patience, on: service.loop)
@@ -145,10 +148,9 @@ extension Store {
         _ key: DefaultsKey<Value>, in layer: DefaultsLayer, from origin: DefaultsOrigin?,
         _ body: (inout Value) throws -> Void
     ) async throws -> Value {
-        try Fork.check()
         let (copy, copyLayer) = try writablePlace(of: layer)
         let spelling = copyLayer.spelling(of: copy.name)
-        try checkReachable()
+        try await checkReachable()
         try await updates.begin()
         defer { updates.end() }
         let attempts = 100
