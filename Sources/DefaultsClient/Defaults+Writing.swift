@@ -109,8 +109,8 @@ extension Defaults {
 
     /// Changes several keys as one change, and waits until the service has acknowledged it.
     ///
-    /// If the service is known to be unreachable, this throws at once, and nothing is sent later. In a
-    /// process that has used nothing before, await ``load()`` first: it finds out.
+    /// If the service is known to be unreachable, this throws at once, and nothing is sent later. If
+    /// nothing was used before, this first waits until that is known, as ``load()`` does.
     ///
     /// ```swift
     /// try await defaults.transaction { $0[.volume] = 0.5 }

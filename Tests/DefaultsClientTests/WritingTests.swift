@@ -163,9 +163,9 @@ import Testing
     }
 
     @Test func `If the service is known to be unreachable, calls that wait fail at once`() async {
-        // Nobody is at this bus.
+        // There is no bus at this address.
         let defaults = Defaults(
-            domain: "org.example.Test", on: .address("unix:path=/nowhere"), arguments: [])
+            domain: "org.example.Unreached", on: .address("unix:path=/nowhere"), arguments: [])
         // This is the first use, so that it is not known yet.
         let first = await #expect(throws: DefaultsError.self) {
             try await defaults.transaction { $0[.loudness] = 9 }
