@@ -34,7 +34,16 @@ extension Defaults {
         reset(keys.map(\.id), in: layer)
     }
 
+    /// Removes the values of keys from a layer, as one change.
+    ///
+    /// For everything else, see the same function with several parameters.
+    public func reset(_ keys: [AnyDefaultsKey], in layer: DefaultsLayer = .domain) {
+        reset(keys.map(\.id), in: layer)
+    }
+
     /// Removes all values from a layer, as one change, also those of keys that the program does not know.
+    ///
+    /// The version of the domain stays, so that ``migrate(_:)`` does not run its steps again.
     ///
     /// If the domain was not read yet, this waits as a read does. If the change is refused, for example
     /// because a key is locked, ``failures`` reports it.
@@ -42,7 +51,9 @@ extension Defaults {
     /// - Parameter layer: `domain`, `host`, `global` or `global-host`; the last two have the values of
     ///   all applications.
     public func resetAll(in layer: DefaultsLayer = .domain) {
-        reset(Array(store.names(in: layer)), in: layer)
+        guard !Fork.isChild else { return Fork.warn() }
+        let names = store.names(in: layer).subtracting([AnyDefaultsKey.defaultsVersion.id])
+        reset(Array(names), in: layer)
     }
 
     private func reset(_ names: [KeyName], in layer: DefaultsLayer) {

@@ -14,7 +14,7 @@ import Synchronization
 /// defaults[.playSound] = false
 /// ```
 ///
-/// A read looks into the memory of this process as long as nobody has changed the domain. It is never
+/// A read looks into the memory of this process as long as the domain has not changed. It is never
 /// older than the last change that was acknowledged to any process. A write takes effect in this
 /// process at once, and is sent in the background. Without a service, reads return what was set here,
 /// registered values and the keys' defaults, and changes are sent when the service comes; see

@@ -56,9 +56,21 @@ extension DefaultsKey where Value: CheckedCodable {
     ///
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
-    ///   - value: The value that is in effect if no layer has the key.
-    public convenience init(_ name: String, default value: Value) {
-        self.init(name, coding: .checked(), default: { value })
+    ///   - value: The value that is in effect if no layer has the key. It is evaluated at each need.
+    public convenience init(
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value
+    ) {
+        self.init(name, coding: .checked(), default: value())
+    }
+
+    /// Makes a key of a type of Foundation whose archives are checked first, with a default that may
+    /// change.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
+    ///   - makeDefault: Makes the value that is in effect if no layer has the key.
+    public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
+        self.init(name, coding: .checked(), default: makeDefault)
     }
 }
 
@@ -71,9 +83,9 @@ extension DefaultsKey {
     ///   - name: 1 to 1024 bytes of UTF-8, no NUL.
     ///   - value: The value that is in effect if no layer has the key.
     public convenience init<Wrapped: CheckedCodable>(
-        _ name: String, default value: Wrapped? = nil
+        _ name: String, default value: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == Wrapped? {
-        self.init(name, coding: .optional(.checked()), default: { value })
+        self.init(name, coding: .optional(.checked()), default: value())
     }
 }
 

@@ -15,7 +15,9 @@ extension DefaultsMigration {
     /// - Values are copied with their keys. Data that contains a keyed archive becomes that
     ///   archive, so an object that a program stored as archived data is an object here. A key of
     ///   its class reads it.
-    /// - A key that the user has already set here is not changed.
+    /// - A key that the user has already set here is not changed. A key that the administrator has
+    ///   locked is not imported.
+    /// - UserDefaults on Linux store a URL as the text of its path. Read it with a key of `String?`.
     /// - UserDefaults keep their values, so an earlier version of the program still finds them.
     /// - A key that is empty, longer than 1024 bytes of UTF-8, or contains a NUL is not imported.
     ///
@@ -32,7 +34,7 @@ extension DefaultsMigration {
             for (name, value) in values where KeyRule.allows(name) {
                 let key = DefaultsKey<KeyedArchive?>(
                     name, coding: ValueCoding(encode: { $0 }, decode: { $0 }), default: nil)
-                guard !edits.isSet(key) else { continue }
+                guard !edits.isSet(key), !edits.isLocked(key) else { continue }
                 try edits.set(try archive(of: value), for: key)
             }
         }

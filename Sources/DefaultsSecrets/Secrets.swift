@@ -1,4 +1,5 @@
 package import DBus
+internal import DefaultsTerms
 internal import Synchronization
 
 /// The secrets of one domain, stored in the user's keyring.

@@ -30,6 +30,16 @@ package enum DomainRule {
         guard !elementIsEmpty else { throw .emptyElement(name.count) }
     }
 
+    /// Whether a domain may have this name.
+    package static func allows(_ name: String) -> Bool {
+        do throws(Fault) {
+            try check(name.utf8[...])
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Whether an element of a name may contain the byte.
     package static func isElementByte(_ byte: UInt8) -> Bool {
         switch byte {

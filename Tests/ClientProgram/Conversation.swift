@@ -7,6 +7,7 @@ import Glibc
 /// watched, is a line that begins with `~`.
 struct Conversation {
     let defaults: Defaults
+    private var observation: DefaultsObservation?
     private var iterators: [String: ValueChanges<Int>.AsyncIterator] = [:]
 
     init(of domain: String) {
@@ -72,6 +73,10 @@ struct Conversation {
         case "watch":
             let changes = defaults.changes(of: .number(words[0]))
             Task { for await change in changes { Self.tell(Self.told(change)) } }
+        case "observe-text":
+            observation = defaults.observe(.text(words[0])) { change in
+                Self.tell("text \(change.newValue.utf8.count)")
+            }
         case "watch-and-set":
             // An observer that writes what it was told.
             let (key, other) = (DefaultsKey<Int>.number(words[0]), words[1])

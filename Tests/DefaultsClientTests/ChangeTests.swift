@@ -196,6 +196,21 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
+    @Test func `A change from nothing to nothing is none, also of a type that is not Equatable`() {
+        struct Plain: Codable {
+            var number: Int
+        }
+        let key = DefaultsKey<Plain?>("Plain")
+        #expect(defaults.isDefaultValue(key))
+        let seen = Mutex(0)
+        let observation = defaults.observe(key) { _ in seen.withLock { $0 += 1 } }
+        defaults[DefaultsKey("Plain", default: 0)] = 1
+        defaults[DefaultsKey("Plain", default: "")] = "x"
+        defaults.reset(key)
+        #expect(seen.withLock { $0 } == 0)
+        withExtendedLifetime(observation) {}
+    }
+
     @Test func `A part of a program recognises its own changes`() async {
         let (one, other) = (DefaultsOrigin(), DefaultsOrigin())
         #expect(one != other)

@@ -166,6 +166,23 @@ private let samples = [
         #expect(defaults[key] == 4)
     }
 
+    @Test func `A missing field comes from the closure at each read`() throws {
+        let count = Mutex(0)
+        let key = DefaultsKey("Player") {
+            count.withLock { count in
+                count += 1
+                return Player(name: "ada", level: count)
+            }
+        }
+        let defaults = Defaults.inMemory()
+        defaults[.raw(key)] = try KeyedArchive(json: #"{"$class":"Player","name":"eve"}"#)
+        let first: [Int] = [defaults[key].level, defaults[key].level]
+        #expect(first == [1, 2])
+        defaults[key] = Player(name: "bob", level: 9)
+        let second: [Int] = [defaults[key].level, defaults[key].level]
+        #expect(second == [9, 9])
+    }
+
     @Test func `A default may read other defaults`() {
         let defaults = Defaults.inMemory()
         let key = DefaultsKey("Number") { defaults[.loudness] * 2 }

@@ -140,6 +140,22 @@ import Testing
         #expect(defaults.keys(in: .domain) == ["DefaultsVersion", "Loudness"])
     }
 
+    @Test func `A change for all domains does not keep a later migration from its end`()
+        async throws
+    {
+        try defaults.set(3, for: .loudness, in: .global)
+        defaults[.volume] = 1
+        #expect(try await defaults.migrate(Self.steps) == 3)
+    }
+
+    @Test func `Resetting everything does not make the steps run again`() async throws {
+        try await defaults.migrate(Self.steps)
+        defaults.resetAll()
+        defaults[.loudness] = 8
+        try await defaults.migrate(Self.steps)
+        #expect(defaults[.loudness] == 8)
+    }
+
     @Test func `A step sees its own changes`() async throws {
         defaults[.loudness] = 1
         try await defaults.migrate([

@@ -1,4 +1,5 @@
 import DefaultsClient
+import Glibc
 import Testing
 
 /// What once went wrong, each by its symptom.
@@ -71,6 +72,14 @@ import Testing
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("is not the name of a domain"))
+    }
+
+    @Test func `An ID of a Flatpak that is no domain is not used`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("FLATPAK_ID", "a..b", 1)
+            #expect(Defaults.standard.domain != "a..b")
+            setenv("FLATPAK_ID", "org.example.Flatpak", 1)
+        }
     }
 
     @Test func `Standard defaults that were used before they are set say so`() async {

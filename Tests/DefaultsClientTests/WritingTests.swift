@@ -162,6 +162,16 @@ import Testing
         #expect(defaults[.volume] == 1)
     }
 
+    @Test func `Why a key fails may depend on other defaults`() async throws {
+        let other = Defaults.inMemory()
+        let full = DefaultsError(.storageFailed, "The disk is full.")
+        let defaults = Defaults.inMemory(failing: { _ in other[.playSound] ? full : nil })
+        await #expect(throws: full) { try await defaults.transaction { $0[.loudness] = 9 } }
+        other[.playSound] = false
+        try await defaults.transaction { $0[.loudness] = 9 }
+        #expect(defaults[.loudness] == 9)
+    }
+
     @Test func `If the service is known to be unreachable, calls that wait fail at once`() async {
         // There is no bus at this address.
         let defaults = Defaults(

@@ -52,6 +52,20 @@ import Testing
         #expect(try one.event() == "change 1 2 foreign")
     }
 
+    @Test func `An observation gets a value that is too large for a signal`() throws {
+        let (one, other) = (try client(), try client())
+        try one.ask("observe-text Text")
+        for size in [70_000, 200_000] {
+            try other.ask("set-length Text \(size)")
+            #expect(try one.event() == "text \(size)")
+        }
+        // It was read, so that it can be replaced.
+        try one.ask("set-length Text 3")
+        #expect(try one.event() == "text 3")
+        try one.ask("flush")
+        #expect(desktop.tool("read", Self.app, "Text").output == "aaa\n")
+    }
+
     @Test func `A change that leaves the value as it was is not reported`() throws {
         let (one, other) = (try client(), try client())
         try one.ask("watch Key")

@@ -93,6 +93,17 @@ final class ChangeFeed: Sendable {
     init(of names: Set<KeyName>?, in store: Store, onChange: (@Sendable () -> Void)? = nil) {
         self.store = store
         observer = Observer(of: names, onChange: onChange)
+    }
+
+    /// A registration that has begun.
+    static func begun(of names: Set<KeyName>?, in store: Store) -> ChangeFeed {
+        let feed = ChangeFeed(of: names, in: store)
+        feed.begin()
+        return feed
+    }
+
+    /// Begins to report changes.
+    func begin() {
         store.begin(observer)
     }
 
@@ -109,7 +120,8 @@ final class ChangeFeed: Sendable {
     }
 
     func next() async -> SeenChange? {
-        await observer.next(store.lock)
+        guard !Fork.isChild else { return nil }
+        return await observer.next(store.lock)
     }
 
     /// The next change of a key's value.
@@ -145,7 +157,7 @@ extension Defaults {
     /// This does not wait. If the domain was not read yet, it is read in the background, and what others
     /// have changed until then is not reported. ``load()`` waits for that.
     public func changes<Value>(of key: DefaultsKey<Value>) -> ValueChanges<Value> {
-        ValueChanges(feed: ChangeFeed(of: [key.id], in: store), key: key)
+        ValueChanges(feed: .begun(of: [key.id], in: store), key: key)
     }
 
     /// The changes of some keys, made by any process in any layer.
@@ -156,7 +168,7 @@ extension Defaults {
     ///
     /// For everything else, see ``changes(of:)-(DefaultsKey<Value>)``.
     public func changes(of keys: [AnyDefaultsKey]) -> DomainChanges {
-        DomainChanges(feed: ChangeFeed(of: Set(keys.map(\.id)), in: store))
+        DomainChanges(feed: .begun(of: Set(keys.map(\.id)), in: store))
     }
 
     /// The changes of all keys, in all layers that the domain's values come from.
@@ -169,7 +181,7 @@ extension Defaults {
     ///
     /// For everything else, see ``changes(of:)-(DefaultsKey<Value>)``.
     public func changes() -> DomainChanges {
-        DomainChanges(feed: ChangeFeed(of: nil, in: store))
+        DomainChanges(feed: .begun(of: nil, in: store))
     }
 
     /// The value of a key, now and after each change.
@@ -177,7 +189,7 @@ extension Defaults {
     /// This does not wait. The first value waits for the service as ``load()`` does, and does not block a
     /// thread.
     public func values<Value>(of key: DefaultsKey<Value>) -> Values<Value> {
-        Values(feed: ChangeFeed(of: [key.id], in: store), key: key)
+        Values(feed: .begun(of: [key.id], in: store), key: key)
     }
 
     /// The values of several keys, now and after each change of one of them.
@@ -215,7 +227,7 @@ extension Defaults {
     /// Before anything else was used, this begins to connect, and the result is `connecting`.
     public var state: DefaultsState {
         guard !Fork.isChild else { return .unreachable(DefaultsError.forked.message) }
-        store.service.prefetch([])
+        store.service.start()
         return store.lock.read { store.service.state($0) }
     }
 

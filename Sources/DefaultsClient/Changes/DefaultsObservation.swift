@@ -1,35 +1,50 @@
+import Dispatch
 import Synchronization
 
 /// Calls a closure after each change of a value, until it is cancelled or has no reference any more.
 ///
 /// ``Defaults/observe(_:_:)`` makes one.
 public final class DefaultsObservation: Sendable {
-    // Set once, in `init`; the feed needs a reference to this object.
-    private nonisolated(unsafe) var feed: ChangeFeed?
-    private let report: @Sendable (SeenChange) -> Void
-    private let state = Mutex(State())
-
     private struct State {
+        /// The registration, and the closure; nil after the end.
+        var feed: ChangeFeed?
+        var report: (@Sendable (SeenChange) -> Void)?
         /// Whether a thread is calling the closure.
         var isCalling = false
         /// Whether there may be another change for that thread.
         var hasMore = false
-        var isCancelled = false
     }
+
+    private let state = Mutex(State())
 
     init(
         of names: Set<KeyName>, in store: Store,
         _ report: @escaping @Sendable (SeenChange) -> Void
     ) {
-        self.report = report
-        feed = ChangeFeed(of: names, in: store) { [weak self] in self?.callForAll() }
+        let feed = ChangeFeed(of: names, in: store) { [weak self] in self?.noteChange(in: store) }
+        state.withLock {
+            $0.feed = feed
+            $0.report = report
+        }
+        feed.begin()
     }
 
     /// Ends the observation.
     ///
     /// A call that another thread has begun may still go on.
     public func cancel() {
-        state.withLock { $0.isCancelled = true }
+        // What they hold is released without the lock.
+        let ended = state.withLock { state in
+            defer { (state.feed, state.report) = (nil, nil) }
+            return (state.feed, state.report)
+        }
+        withExtendedLifetime(ended) {}
+    }
+
+    private func noteChange(in store: Store) {
+        // The loop's thread has to stay free: a large value is fetched with its help.
+        guard store.isOnServiceThread else { return callForAll() }
+        DispatchQueue.global().async { self.callForAll() }
     }
 
     /// Calls the closure for the changes that wait, one after the other.
@@ -39,8 +54,14 @@ public final class DefaultsObservation: Sendable {
     private func callForAll() {
         guard mayBegin() else { return }
         repeat {
-            while !state.withLock(\.isCancelled), let change = feed?.takeNext() { report(change) }
+            while let (report, change) = next() { report(change) }
         } while goesOn()
+    }
+
+    private func next() -> (report: @Sendable (SeenChange) -> Void, change: SeenChange)? {
+        let (feed, report) = state.withLock { ($0.feed, $0.report) }
+        guard let report, let change = feed?.takeNext() else { return nil }
+        return (report, change)
     }
 
     private func mayBegin() -> Bool {
@@ -54,7 +75,7 @@ public final class DefaultsObservation: Sendable {
     /// Whether another change has come since the last one was taken.
     private func goesOn() -> Bool {
         state.withLock { state in
-            state.isCalling = state.hasMore && !state.isCancelled
+            state.isCalling = state.hasMore && state.feed != nil
             state.hasMore = false
             return state.isCalling
         }

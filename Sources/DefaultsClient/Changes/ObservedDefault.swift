@@ -41,6 +41,7 @@ public final class ObservedDefault<Value>: Observable, Sendable {
         feed = ChangeFeed(of: [key.id], in: defaults.store) { [weak self] in
             self?.tell()
         }
+        feed?.begin()
     }
 
     /// The value of the key.

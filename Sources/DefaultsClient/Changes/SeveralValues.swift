@@ -46,7 +46,7 @@ extension Defaults {
             self.rest = (repeat each rest)
             var names: Set<KeyName> = [first.id, second.id]
             repeat _ = names.insert((each rest).id)
-            feed = ChangeFeed(of: names, in: store)
+            feed = .begun(of: names, in: store)
         }
 
         fileprivate var present: Element {

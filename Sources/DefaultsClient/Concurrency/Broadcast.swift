@@ -13,16 +13,16 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     /// The elements that are sent from now on.
     ///
-    /// - Parameter first: Gives the first element. It is called after the listener is known, so no change
-    ///   is missed between the two.
+    /// - Parameter first: Gives the first element. No change is missed between it and the next one.
     func stream(startingWith first: () -> Element? = { nil }) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: .bufferingNewest(Self.limit)) { continuation in
+            // Under the lock, so that no newer element comes before the first one.
             let number = state.withLock { state in
                 state.lastNumber += 1
                 state.listeners[state.lastNumber] = continuation
+                if let first = first() { continuation.yield(first) }
                 return state.lastNumber
             }
-            if let first = first() { continuation.yield(first) }
             continuation.onTermination = { [weak self] _ in
                 _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
             }
@@ -32,8 +32,19 @@ final class Broadcast<Element: Sendable>: Sendable {
     /// - Returns: Whether anybody listens.
     @discardableResult
     func tell(_ element: Element) -> Bool {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(element) }
-        return !listeners.isEmpty
+        tell(newest: { element })
+    }
+
+    /// Sends what a closure returns, which is called when it is the turn of this element.
+    ///
+    /// - Returns: Whether anybody listens.
+    @discardableResult
+    func tell(newest element: () -> Element) -> Bool {
+        state.withLock { state in
+            guard !state.listeners.isEmpty else { return false }
+            let element = element()
+            for listener in state.listeners.values { listener.yield(element) }
+            return true
+        }
     }
 }

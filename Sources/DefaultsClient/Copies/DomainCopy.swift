@@ -353,16 +353,20 @@ extension DomainCopy {
 
     /// Moves the first batch into the layers: the service has accepted it.
     ///
-    /// - Parameter generation: The generation in the answer. It is an old one if the batch was sent again
-    ///   because an answer was lost; what was read since is newer.
-    func acknowledge(_ generation: UInt64, _ access: borrowing WriteAccess) {
+    /// - Parameters:
+    ///   - generation: The generation in the answer. It is an old one if the batch was sent again because
+    ///     an answer was lost; what was read since is newer.
+    ///   - isNewest: Whether the copy is known to have all changes up to this one.
+    func acknowledge(
+        _ generation: UInt64, isNewest: Bool = false, _ access: borrowing WriteAccess
+    ) {
         guard let batch = access[state].outbox.first else { return }
         guard generation > access[state].readGeneration else {
             change(batch.changes.keys, by: .others, access) { $0.outbox.removeFirst() }
             return end(batch, .success(generation), access)
         }
         // The values stay the same for all readers, so no observer is notified.
-        access[state].acknowledge(batch, generation)
+        access[state].acknowledge(batch, generation, isNewest: isNewest)
         let large = batch.changes.filter { !access[state].isKept($0.value) }
         if !large.isEmpty {
             for user in access[state].users { user.forget(large.keys, access) }
@@ -391,7 +395,9 @@ extension DomainCopy {
 }
 
 extension DomainCopy.State {
-    fileprivate mutating func acknowledge(_ batch: Batch, _ generation: UInt64) {
+    fileprivate mutating func acknowledge(
+        _ batch: Batch, _ generation: UInt64, isNewest: Bool
+    ) {
         outbox.removeFirst()
         ownGeneration = max(ownGeneration, generation)
         for (name, entry) in batch.changes {
@@ -400,7 +406,8 @@ extension DomainCopy.State {
         // If nobody changed anything in between, the layers are as new as the change. A gap means that
         // another process may have made a change whose signal still waits for the disk, so the service
         // is asked.
-        if isLoaded && generation == self.generation + 1 && newestForeign <= self.generation {
+        let isNext = generation == self.generation + 1 && newestForeign <= self.generation
+        if isNewest || isLoaded && isNext {
             self.generation = generation
         }
     }

@@ -303,7 +303,7 @@ extension DefaultsError {
         DefaultsError(
             .undecodable,
             "The value that could not be read is kept under the key '\(name)'. Remove that key if "
-                + "nobody needs the value.")
+                + "the value is not needed.")
     }
 
     static func notFetched(_ key: KeyName, in domain: String) -> DefaultsError {

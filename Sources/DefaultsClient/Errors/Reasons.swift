@@ -29,7 +29,7 @@ func reason(of error: any Error) -> String {
 enum StandardError {
     /// Writes a sentence as one line, in one piece.
     ///
-    /// If nobody reads standard error any more, SIGPIPE does not end the program.
+    /// If standard error has no reader any more, SIGPIPE does not end the program.
     static func say(_ sentence: String) {
         let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
         let bytes = Array("defaults: \(words)\n".utf8)

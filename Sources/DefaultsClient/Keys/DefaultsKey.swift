@@ -38,9 +38,13 @@ public class AnyDefaultsKey: Hashable, @unchecked Sendable {
     /// The default that was kept.
     var keptDefault: AnyDecoded? { held.withLock { $0 } }
 
-    /// Keeps a default, unless another thread was faster.
-    func keep(_ made: AnyDecoded) {
-        held.withLock { $0 = $0 ?? made }
+    /// Keeps a default, and returns the kept one: another thread may have been faster.
+    func keep(_ made: AnyDecoded) -> AnyDecoded {
+        held.withLock { held in
+            let kept = held ?? made
+            held = kept
+            return kept
+        }
     }
 
     /// Whether both have the same name and values of the same type.
@@ -95,16 +99,23 @@ public final class DefaultsKey<Value>: AnyDefaultsKey, @unchecked Sendable {
         guard keepsDefault else { return makeDefault() }
         if let kept = keptDefault as? Decoded<Value> { return kept.value }
         // No lock is held here: the expression may read other defaults.
-        let value = makeDefault()
-        keep(Decoded(value))
-        return value
+        let made = Decoded(makeDefault())
+        return (keep(made) as? Decoded<Value> ?? made).value
     }
 
     /// The value of an archive.
     ///
     /// Fields that it lacks come from the default.
-    func value(of archive: KeyedArchive) throws -> Value {
-        try coding.value(of: archive) { self.defaultValue }
+    ///
+    /// - Returns: Also whether there are such fields.
+    func value(of archive: KeyedArchive) throws -> (value: Value, isFilled: Bool) {
+        var isFilled = false
+        let fill: () -> Value? = {
+            isFilled = true
+            return self.defaultValue
+        }
+        let value = try coding.value(of: archive, default: fill)
+        return (value, isFilled)
     }
 
     private init(
@@ -282,7 +293,7 @@ extension DefaultsKey {
     @available(
         *, unavailable,
         message:
-            "The type of the value is not Codable and Sendable. Make it so, or give the key a coding: DefaultsKey(name, coding: ValueCoding(encode:decode:), default:)"
+            "The type of the value is not Codable and Sendable. Make it so, or give the key a coding: DefaultsKey(name, coding: ValueCoding(encode:decode:), default:). For a class of NSSecureCoding, use DefaultsKey(name, ofClass:) of DefaultsFoundation."
     )
     public convenience init(_ name: String, default value: @autoclosure () -> Value) {
         preconditionFailure("unavailable")

@@ -51,8 +51,15 @@ public struct ValueCoding<Value>: Sendable {
     /// Objects are made for each read, so only their archives are compared.
     func areSame(_ one: Value, _ other: Value) -> Bool {
         if isShared, let one = one as? any Equatable { return one.isEqual(to: other) }
-        guard let one = try? encode(one), let other = try? encode(other) else { return false }
-        return one.isSame(as: other)
+        do {
+            switch (try encode(one), try encode(other)) {
+            case (nil, nil): return true
+            case (let one?, let other?): return one.isSame(as: other)
+            default: return false
+            }
+        } catch {
+            return false
+        }
     }
 
     init(

@@ -62,20 +62,34 @@ final class MemoryService: Service {
     }
 
     func makeCurrent(_ copies: [DomainCopy]) {}
+    func start() {}
     func prefetch(_ copies: [DomainCopy]) {}
 
     func send(from copy: DomainCopy) {
-        lock.change { access in
-            access[copy.state].outbox.endRequest()
-            while let batch = access[copy.state].outbox.takeNextToSend() {
-                do throws(DefaultsError) {
-                    try check(batch)
-                    copy.acknowledge(try access[stored].commit(batch, of: copy.name), access)
-                } catch  where batch.isMerged {
-                    access[copy.state].outbox.splitFirst()
-                } catch {
-                    copy.refuse(error, access)
-                }
+        lock.change { access in access[copy.state].outbox.endRequest() }
+        while let batch = lock.change({ $0[copy.state].outbox.takeNextToSend() }) {
+            // The test's own code is called without the lock.
+            let refusal = batch.changes.keys.sorted().lazy.compactMap { self.refusal($0.string) }
+                .first
+            lock.change { access in conclude(batch, of: copy, refusal, access) }
+        }
+    }
+
+    private func conclude(
+        _ batch: Batch, of copy: DomainCopy, _ refusal: DefaultsError?,
+        _ access: borrowing WriteAccess
+    ) {
+        do throws(DefaultsError) {
+            if let refusal { throw refusal }
+            try check(batch)
+            let generation = try access[stored].commit(batch, of: copy.name)
+            // No other process changes anything.
+            copy.acknowledge(generation, isNewest: true, access)
+        } catch {
+            if batch.isMerged {
+                access[copy.state].outbox.splitFirst()
+            } else {
+                copy.refuse(error, access)
             }
         }
     }
@@ -107,10 +121,9 @@ final class MemoryService: Service {
         lock.read { $0[stored].generation }
     }
 
-    /// Refuses what the service would refuse, and what the test wants to be refused.
+    /// Refuses what the service would refuse.
     private func check(_ batch: Batch) throws(DefaultsError) {
         for (name, entry) in batch.changes {
-            if let error = refusal(name.string) { throw error }
             guard KeyRule.allows(name.string) else { throw .badName(name) }
             guard (entry?.size ?? 0) <= ContractLimits.maximumValueSize else {
                 throw .tooLarge(name, limit: ContractLimits.maximumValueSize)

@@ -64,6 +64,11 @@ extension DefaultsMigration {
             entries[key.id].map { $0 != nil } ?? (store.find(key.id, in: .domain).entry != nil)
         }
 
+        /// Whether the administrator has locked a key, so that a step that changes it is refused.
+        public func isLocked(_ key: AnyDefaultsKey) -> Bool {
+            store.isLocked(key.id)
+        }
+
         /// The names of the keys that the user has set, sorted by code point.
         public var keys: [String] {
             var names = store.names(in: .domain)
@@ -262,13 +267,13 @@ extension Store {
     /// If the copy is outdated, that becomes a conflict later.
     private func makeKnown() async throws {
         let deadline = ContinuousClock.now + Self.patience
-        service.makeCurrent(copies)
+        await load()
         while try !isKnown {
             guard ContinuousClock.now < deadline else {
                 throw DefaultsError.unreachable("It has not answered yet.")
             }
             try await Task.sleep(for: Self.pause)
-            service.makeCurrent(copies)
+            await load()
         }
     }
 

@@ -120,6 +120,8 @@ final class BusService: Service, @unchecked Sendable {
         return loop
     }
 
+    func start() { _ = loop }
+
     private var hasStarted: Bool { started.withLock { $0 != nil } }
 
     private func startLoop() -> EventLoop? {
@@ -179,7 +181,8 @@ final class BusService: Service, @unchecked Sendable {
             }
             guard access[shared].state != new else { return }
             access[shared].state = new
-            access.whenFree { [states] in states.tell(new) }
+            // Two threads may enter states at once. The last element is the state that holds.
+            access.whenFree { self.states.tell(newest: { self.state }) }
         }
     }
 

@@ -17,9 +17,9 @@ protocol Service: AnyObject, Sendable {
     func store(of domain: String, arguments: [String]) -> Store
     /// Asks for what has changed in copies, and waits for it for a short time.
     func makeCurrent(_ copies: [DomainCopy])
+    /// Begins to connect, if nothing was used before.
+    func start()
     /// Asks for what has changed in copies, and does not wait.
-    ///
-    /// It is the first use of the service, if there was none before.
     func prefetch(_ copies: [DomainCopy])
     /// Sends the changes that wait in a copy.
     func send(from copy: DomainCopy)

@@ -163,6 +163,8 @@ extension Store {
             // Changes of this process that are in flight come first. Otherwise they would be conflicts.
             try await flush(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)
+            // The value in effect is read below, on the caller's thread.
+            if bytes == nil { await load() }
             var value = try readValue(of: key, from: bytes, in: layer)
             try body(&value)
             let entry = try Entry(value, of: key)

@@ -42,13 +42,16 @@ extension Store {
         let value: Value
         switch entry.content {
         case .archive(let bytes):
-            value = try read(bytes, of: entry, as: key)
+            let (read, isFilled) = try read(bytes, of: entry, as: key)
+            // Another key, or another read, may fill the fields with other values.
+            guard !isFilled else { return read }
+            value = read
         case .large:
             guard let bytes = try fetch(entry, of: key, in: found.spelling ?? name) else {
                 return nil
             }
             // A large value is not kept in memory. The next read fetches it again.
-            return try read(bytes, of: entry, as: key)
+            return try read(bytes, of: entry, as: key).value
         case .argument(let word):
             value = try argument(word, of: key)
         }
@@ -61,14 +64,16 @@ extension Store {
         try value(of: Found(entry: entry), as: key) ?? key.defaultValue
     }
 
-    /// The value of an entry's bytes; if there is none, the entry keeps the bytes.
+    /// The value of an entry's bytes, and whether fields of it come from the key's default.
+    ///
+    /// If there is no value, the entry keeps the bytes.
     private func read<Value>(
         _ bytes: [UInt8], of entry: Entry, as key: DefaultsKey<Value>
-    ) throws(DefaultsError) -> Value {
+    ) throws(DefaultsError) -> (value: Value, isFilled: Bool) {
         do {
-            let value = try key.value(of: KeyedArchive(validating: bytes))
+            let read = try key.value(of: KeyedArchive(validating: bytes))
             entry.noteRead(by: key.holder)
-            return value
+            return read
         } catch {
             entry.noteUnread(Entry.Unread(reader: key.holder, bytes: bytes))
             throw .undecodable(key.id, in: name, error)
@@ -81,7 +86,10 @@ extension Store {
         do {
             return try service.fetch(key.id, in: spelling)
         } catch {
-            entry.noteUnread(Entry.Unread(reader: key.holder, bytes: nil))
+            // The service's own thread cannot fetch. That says nothing about the value.
+            if !isOnServiceThread {
+                entry.noteUnread(Entry.Unread(reader: key.holder, bytes: nil))
+            }
             throw error
         }
     }
@@ -90,7 +98,7 @@ extension Store {
         _ word: String, of key: DefaultsKey<Value>
     ) throws(DefaultsError) -> Value {
         for archive in ArgumentDomain.archives(of: word) {
-            if let value = try? key.value(of: archive) { return value }
+            if let read = try? key.value(of: archive) { return read.value }
         }
         throw .notOfType(Value.self, argument: key.id)
     }

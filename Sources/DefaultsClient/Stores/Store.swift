@@ -1,3 +1,4 @@
+import DBus
 import DefaultsTerms
 import Dispatch
 import Synchronization
@@ -132,6 +133,9 @@ final class Store: Sendable {
     private func makeCurrent() {
         if !lock.read({ isCurrent($0) }) { service.makeCurrent(copies) }
     }
+
+    /// Whether the caller is the service's own thread, which must not wait for an answer.
+    var isOnServiceThread: Bool { service.loop?.isCurrent == true }
 
     /// Makes the copies current, and blocks no thread of the caller's.
     func load() async {

@@ -4,7 +4,7 @@ internal import Glibc
 enum StandardError {
     /// Writes a sentence as one line, in one piece.
     ///
-    /// If nobody reads standard error any more, SIGPIPE does not end the program.
+    /// If standard error has no reader any more, SIGPIPE does not end the program.
     static func say(_ sentence: String) {
         let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
         let bytes = Array("secrets: \(words)\n".utf8)

@@ -22,8 +22,8 @@ struct GraphCopy {
         case endObject(uid: UInt64, Fields)
     }
 
-    /// The cost of an archive without its objects.
-    private static let archiveCost = 64
+    /// The cost of an archive without its objects, in bytes of memory.
+    private static let archiveCost = 384
 
     private let source: KeyedArchive
     private let list: PropertyList
