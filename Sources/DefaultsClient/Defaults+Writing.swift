@@ -34,10 +34,14 @@ extension Defaults {
         reset(keys.map(\.id), in: layer)
     }
 
-    /// Removes the values of keys from a layer, as one change.
+    /// Removes the values of keys that are in an array from a layer, as one change.
     ///
-    /// For everything else, see the same function with several parameters.
-    public func reset(_ keys: [AnyDefaultsKey], in layer: DefaultsLayer = .domain) {
+    /// For everything else, see ``reset(_:in:)``.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - layer: `domain`, `host`, `global` or `global-host`.
+    public func reset(keys: [AnyDefaultsKey], in layer: DefaultsLayer = .domain) {
         reset(keys.map(\.id), in: layer)
     }
 
