@@ -118,7 +118,7 @@ let package = Package(
         module(
             "DefaultsFoundation",
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
-        module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive"]),
+        module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",

@@ -1,6 +1,7 @@
 import DefaultsTerms
 import KeyedArchive
 import Synchronization
+import SystemCalls
 
 /// The defaults of one application, read and written with typed keys.
 ///
@@ -44,11 +45,8 @@ public struct Defaults: Sendable {
     public init(
         domain: String, on bus: DefaultsBus = .session, arguments: [String] = CommandLine.arguments
     ) {
-        do {
-            try self.init(validating: domain, on: bus, arguments: arguments)
-        } catch {
-            preconditionFailure(error.message)
-        }
+        Self.require(domain)
+        self.init(checked: domain, on: bus, arguments: arguments)
     }
 
     /// Makes the defaults of a domain whose name comes from outside of the program.
@@ -63,6 +61,10 @@ public struct Defaults: Sendable {
         arguments: [String] = CommandLine.arguments
     ) throws(DefaultsError) {
         try Self.check(domain)
+        self.init(checked: domain, on: bus, arguments: arguments)
+    }
+
+    private init(checked domain: String, on bus: DefaultsBus, arguments: [String]) {
         // A forked process gets only the defaults of keys.
         let service: any Service = Fork.isChild ? MemoryService() : BusService.at(bus.address)
         self.init(store: service.store(of: domain, arguments: arguments))
@@ -71,6 +73,15 @@ public struct Defaults: Sendable {
     init(store: Store, origin: DefaultsOrigin? = nil) {
         self.store = store
         self.origin = origin
+    }
+
+    /// Ends the program if a name of its own is not that of a domain.
+    private static func require(_ domain: String) {
+        do {
+            try check(domain)
+        } catch {
+            preconditionFailure(error.message)
+        }
     }
 
     private static func check(_ domain: String) throws(DefaultsError) {
@@ -125,11 +136,7 @@ public struct Defaults: Sendable {
         system: (inout DefaultsEdits) -> Void = { _ in }, locked: [String] = [],
         failing refusal: @escaping @Sendable (_ key: String) -> DefaultsError? = { _ in nil }
     ) -> Defaults {
-        do {
-            try check(domain)
-        } catch {
-            preconditionFailure(error.message)
-        }
+        require(domain)
         let service = MemoryService(failing: refusal)
         let store = service.store(of: domain, arguments: arguments)
         func provide(
@@ -180,7 +187,8 @@ public struct Defaults: Sendable {
             }
             StandardError.say(
                 "Defaults.standard was used before it was set to \(newValue.domain). Until then it had the "
-                    + "domain \(earlier.defaults.domain). Set it at the beginning of main.")
+                    + "domain \(earlier.defaults.domain). Set it at the beginning of main.",
+                from: "defaults")
         }
     }
 }

@@ -1,6 +1,7 @@
 package import DBus
 internal import DefaultsTerms
 internal import Synchronization
+internal import SystemCalls
 
 /// The secrets of one domain, stored in the user's keyring.
 ///
@@ -131,7 +132,7 @@ public struct Secrets: Sendable {
     private static func warn(of used: String, before set: String) {
         StandardError.say(
             "Secrets.standard was used before it was set: its secrets were those of '\(used)', and not of "
-                + "'\(set)'. Set it at the beginning of main.")
+                + "'\(set)'. Set it at the beginning of main.", from: "secrets")
     }
 
     // MARK: Without waiting
@@ -170,7 +171,7 @@ public struct Secrets: Sendable {
     /// }
     /// ```
     ///
-    /// The newest 256 are kept for a slow consumer. If nobody iterates, each failure is printed as a
+    /// The newest 256 are kept for a slow consumer. If no task iterates, each failure is printed as a
     /// line on standard error. The same line is printed once.
     public var failures: AsyncStream<SecretsError> { store.failures.stream() }
 }

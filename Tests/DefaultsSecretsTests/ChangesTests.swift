@@ -251,7 +251,7 @@ struct ChangesTests {
         #expect(!text.contains("scream") && !text.contains("shout"))
     }
 
-    @Test func `a flush waits as long as it is told, and the change continues`() async throws {
+    @Test func `a flush waits for the given time, and the change continues`() async throws {
         var scripted = Scripted()
         let secrets = scripted.secrets
         secrets[.password] = "1"

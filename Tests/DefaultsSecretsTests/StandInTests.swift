@@ -42,7 +42,7 @@ struct StandInTests {
         #expect(try await !secrets.isSet(keys[1]))
     }
 
-    @Test func `standard secrets that were used before they are set are told of in one line`()
+    @Test func `standard secrets that were used before they are set cause one line`()
         async throws
     {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent])

@@ -1,4 +1,5 @@
 import Synchronization
+import SystemCalls
 
 /// A failure of a call that does not throw, as ``Defaults/failures`` reports it.
 public struct DefaultsFailure: Sendable {
@@ -57,7 +58,7 @@ final class Failures: Sendable {
         guard !listeners.tell(failure) else { return }
         let line = failure.line
         let isNew = written.withLock { $0.count < Self.mostLines && $0.insert(line).inserted }
-        if isNew { StandardError.say(line) }
+        if isNew { StandardError.say(line, from: "defaults") }
     }
 }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// An error whose description never contains a stored value, so that a log may contain the description.
 ///
 /// If a value cannot be read or archived, the library's own errors and lines on standard error quote the
@@ -22,28 +20,5 @@ func reason(of error: any Error) -> String {
     case let error as any LoggableError:
         error.description.hasSuffix(".") ? error.description : "\(error.description)."
     default: "The error is one of \(type(of: error))."
-    }
-}
-
-/// Sentences for the user, if the program does not show them.
-enum StandardError {
-    /// Writes a sentence as one line, in one piece.
-    ///
-    /// If standard error has no reader any more, SIGPIPE does not end the program.
-    static func say(_ sentence: String) {
-        let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
-        let bytes = Array("defaults: \(words)\n".utf8)
-        var (brokenPipe, before) = (sigset_t(), sigset_t())
-        sigemptyset(&brokenPipe)
-        sigaddset(&brokenPipe, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
-        if write(STDERR_FILENO, bytes, bytes.count) < 0, errno == EPIPE,
-            sigismember(&before, SIGPIPE) == 0
-        {
-            // The signal is pending for this thread. Take it before it is unblocked.
-            var noTime = timespec()
-            sigtimedwait(&brokenPipe, nil, &noTime)
-        }
-        pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 }

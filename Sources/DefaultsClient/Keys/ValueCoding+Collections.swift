@@ -64,7 +64,7 @@ extension ValueCoding {
 
 extension ValueCoding {
     /// The archive of an element of a collection.
-    fileprivate func archive(of value: Value, at key: ElementKey) throws -> KeyedArchive {
+    fileprivate func archive(of value: Value, at key: PathKey) throws -> KeyedArchive {
         do {
             guard let archive = try encode(value) else {
                 throw EncodingError.nothing(of: Value.self)
@@ -77,34 +77,13 @@ extension ValueCoding {
 
     /// The value of an element of a collection.
     fileprivate func value(
-        of archive: KeyedArchive, at key: ElementKey, default defaultValue: @escaping () -> Value?
+        of archive: KeyedArchive, at key: PathKey, default defaultValue: @escaping () -> Value?
     ) throws -> Value {
         do {
             return try value(of: archive, default: defaultValue)
         } catch let error as DecodingError {
             throw error.inside(key)
         }
-    }
-}
-
-/// The place of an element, for the paths of errors.
-private enum ElementKey: CodingKey {
-    case name(String)
-    case index(Int)
-
-    init(stringValue: String) { self = .name(stringValue) }
-
-    init(intValue: Int) { self = .index(intValue) }
-
-    var stringValue: String {
-        switch self {
-        case .name(let name): name
-        case .index(let index): "Index \(index)"
-        }
-    }
-
-    var intValue: Int? {
-        if case .index(let index) = self { index } else { nil }
     }
 }
 
@@ -119,7 +98,7 @@ extension EncodingError {
     }
 
     /// The error of an element as an error of its collection.
-    fileprivate func inside(_ key: ElementKey) -> EncodingError {
+    fileprivate func inside(_ key: PathKey) -> EncodingError {
         guard case .invalidValue(let value, let context) = self else { return self }
         return .invalidValue(
             value,
@@ -132,7 +111,7 @@ extension EncodingError {
 
 extension DecodingError {
     /// The error of an element as an error of its collection.
-    fileprivate func inside(_ key: ElementKey) -> DecodingError {
+    fileprivate func inside(_ key: PathKey) -> DecodingError {
         func outer(_ context: Context) -> Context {
             Context(
                 codingPath: [key] + context.codingPath,

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import SystemCalls
 
 /// Whether this process was forked from one that had a connection.
 ///
@@ -29,7 +30,7 @@ enum Fork {
     /// are lost.
     static func warn() {
         guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
-        StandardError.say(DefaultsError.forked.message)
+        StandardError.say(DefaultsError.forked.message, from: "defaults")
     }
 }
 

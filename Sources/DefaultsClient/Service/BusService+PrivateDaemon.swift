@@ -109,7 +109,9 @@ extension BusService {
         forgetCalls()
         waitForEnd(of: held.daemon) { status, complaint in
             // A daemon that was released before it was ready reports no real problem.
-            if status != 0, status != EX_UNAVAILABLE, let complaint { StandardError.say(complaint) }
+            if status != 0, status != EX_UNAVAILABLE, let complaint {
+                StandardError.say(complaint, from: "defaults")
+            }
         }
     }
 
@@ -120,7 +122,7 @@ extension BusService {
     ) {
         DispatchQueue.global().async(group: endings) {
             let status = daemon.waitUntilExit()
-            for warning in daemon.warnings { StandardError.say(warning) }
+            for warning in daemon.warnings { StandardError.say(warning, from: "defaults") }
             completion(status, daemon.complaint)
         }
     }
@@ -189,7 +191,8 @@ extension BusService {
         if case .unreachable(let cause) = state { reason = cause }
         for (domain, count) in unsent.sorted(by: { $0.key < $1.key }) where count > 0 {
             let keys = count == 1 ? "The change of a key" : "Changes of \(count) keys"
-            StandardError.say("\(keys) of \(domain) may be lost: \(reason)")
+            StandardError.say(
+                "\(keys) of \(domain) may be lost: \(reason)", from: "defaults")
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SystemCalls
 
 /// Gives failures of changes in the background to listeners, and prints them on standard error if there
 /// is none.
@@ -28,7 +29,7 @@ final class SecretsFailures: Sendable {
             return listeners.isEmpty && state.written.count < Self.limit
                 && state.written.insert(error.message).inserted
         }
-        if isNewLine { StandardError.say(error.message) }
+        if isNewLine { StandardError.say(error.message, from: "secrets") }
     }
 
     /// The failures from now on, of one key or of all.

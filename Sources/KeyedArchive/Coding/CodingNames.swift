@@ -82,22 +82,22 @@ struct FieldName {
 /// A step of a coding path: the name of a field, or the index of an element.
 ///
 /// It is small enough to need no memory of its own in an `any CodingKey`.
-enum PathKey: CodingKey {
+package enum PathKey: CodingKey {
     case name(String)
     case index(Int)
 
-    init(stringValue: String) { self = .name(stringValue) }
+    package init(stringValue: String) { self = .name(stringValue) }
 
-    init(intValue: Int) { self = .index(intValue) }
+    package init(intValue: Int) { self = .index(intValue) }
 
-    var stringValue: String {
+    package var stringValue: String {
         switch self {
         case .name(let name): name
         case .index(let index): "Index \(index)"
         }
     }
 
-    var intValue: Int? {
+    package var intValue: Int? {
         if case .index(let index) = self { index } else { nil }
     }
 }

@@ -380,7 +380,7 @@ extension ValueFormRenderer {
         try counter.count()
     }
 
-    /// Shows everything to nobody, and each shared object once.
+    /// Renders the value without output, and each shared object once.
     fileprivate mutating func count() throws {
         countingThreshold = nil
         costs = ShowingCosts()

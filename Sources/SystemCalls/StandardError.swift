@@ -1,13 +1,18 @@
+internal import CLinux
 internal import Glibc
 
 /// Sentences for the user, if the program does not show them.
-enum StandardError {
+package enum StandardError {
     /// Writes a sentence as one line, in one piece.
     ///
     /// If standard error has no reader any more, SIGPIPE does not end the program.
-    static func say(_ sentence: String) {
+    ///
+    /// - Parameters:
+    ///   - sentence: The sentence.
+    ///   - source: The word before it, such as `defaults`.
+    package static func say(_ sentence: String, from source: StaticString) {
         let words = sentence.split(whereSeparator: \.isNewline).joined(separator: " ")
-        let bytes = Array("secrets: \(words)\n".utf8)
+        let bytes = Array("\(source): \(words)\n".utf8)
         var (brokenPipe, before) = (sigset_t(), sigset_t())
         sigemptyset(&brokenPipe)
         sigaddset(&brokenPipe, SIGPIPE)
