@@ -182,6 +182,24 @@ import Testing
         #expect(reply.domains.map(\.large) == [["b"]] && reply.domains.map(\.locked) == [["l*"]])
     }
 
+    @Test func `Domains arrive with D-Bus values`() async throws {
+        let (_, reply) = try await exchange.carry(Contract.AttachValues.self, ["d"]) {
+            try Contract.AttachValues.readArguments(from: &$0) { $0 }
+        } write: {
+            let page = FileDescriptor(owning: open("/dev/null", O_RDONLY))
+            try Contract.AttachValues.writeReply(page, at: 9, to: &$0) { array in
+                try Contract.AttachValues.writeDomain("d", slot: 17, locked: [], to: &array) {
+                    try $0.writeVariant(.int64(1), forKey: "a")
+                } large: {
+                    ["b"]
+                }
+            }
+        }
+        let domain = try #require(reply.domains.first)
+        #expect(domain.entries.map(\.0) == ["a"] && domain.entries.map(\.1) == [.int64(1)])
+        #expect(domain.large == ["b"])
+    }
+
     @Test func `A signal with values says if a value is missing`() {
         let names = ChangedSignal(
             domain: "d", layer: "host", changed: ["a", "b"], removed: ["c"], generation: 9,

@@ -33,9 +33,9 @@ import Testing
         def refusal(connection, method, signature, *arguments):
             try: return call(connection, method, signature, *arguments)
             except GLib.Error as error: return Gio.DBusError.get_remote_error(error)
-        def follow(connection, *domains):
+        def follow(connection, *domains, method="Follow"):
             return connection.call_with_unix_fd_list_sync(
-                None, path, name, "Follow", GLib.Variant("(as)", (domains,)), None, 0, -1, None, None)
+                None, path, name, method, GLib.Variant("(as)", (domains,)), None, 0, -1, None, None)
         def settle(connection=None):
             done = []
             (connection or direct).call(None, path, "org.freedesktop.DBus.Peer", "Ping", None, None, 0,
@@ -109,6 +109,33 @@ import Testing
             """)
     }
 
+    @Test func `FollowValues returns D-Bus values, and then sends names`() {
+        expectDone(
+            """
+            other = connect()
+            call(other, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("as", ["x"]))
+            reply, files = follow(direct, "a.b", "a.c", method="FollowValues")
+            page, domains, generation = reply.unpack()
+            assert os.fstat(files.get(page)).st_size == 32768 and generation == 2
+            assert [domain[0] for domain in domains] == ["a.b", "a.c"]
+            assert domains[0][2:] == ({"key": ["x"]}, [], []) and domains[1][2:] == ({}, [], [])
+            call(other, "SetValue", "(ssv)", "a.c@host", "key", GLib.Variant("s", "x"))
+            call(direct, "SetValue", "(ssv)", "a.b", "own", GLib.Variant("b", True))
+            call(other, "Remove", "(ss)", "a.b", "key")
+            settle()
+            assert told == [
+                ("Changed", ("a.c", "host", ["key"], [], 3, ":direct.2")),
+                ("Changed", ("a.b", "domain", [], ["key"], 5, ":direct.2"))], told
+            del told[:]
+            follow(direct, "a.b")
+            call(other, "Remove", "(ss)", "a.b", "own")
+            call(direct, "Unfollow", "(as)", ["a.b", "a.c"])
+            call(other, "Remove", "(ss)", "a.c@host", "key")
+            settle()
+            assert [signal for signal, change in told] == ["ChangedValues"], told
+            """)
+    }
+
     @Test func `A connection without descriptors cannot follow, and is sent nothing`() {
         expectDone(
             """
@@ -134,7 +161,8 @@ import Testing
         expectDone(
             """
             names = listen(bus)
-            assert refusal(bus, "Follow", "(as)", ["a.b"]) == "org.freedesktop.DBus.Error.NotSupported"
+            for method in "Follow", "FollowValues":
+                assert refusal(bus, method, "(as)", ["a.b"]) == "org.freedesktop.DBus.Error.NotSupported"
             call(direct, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("s", "x"))
             while not names: GLib.MainContext.default().iteration(True)
             assert names == [("Changed", ("a.b", "domain", ["key"], [], 2, ":direct.1"))], names

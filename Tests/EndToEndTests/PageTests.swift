@@ -78,6 +78,48 @@ import Testing
         #expect(result.output == "done\n", "\(result.error)", sourceLocation: sourceLocation)
     }
 
+    @Test func `AttachValues gives the same page with values, and names what has none`() {
+        expect(
+            """
+            def values(*domains):
+                answer, files = bus.call_with_unix_fd_list_sync(
+                    service.props.g_name, service.props.g_object_path, service.props.g_interface_name,
+                    "AttachValues", GLib.Variant("(as)", (domains,)), None, 0, -1, None, None)
+                index, entries, generation = answer.unpack()
+                return os.fstat(files.steal_fds()[index]).st_ino, entries, generation
+            def nested(depth):
+                return GLib.Variant("x", 1) if depth == 0 else GLib.Variant("av", [nested(depth - 1)])
+            for key, value in {
+                    "number": GLib.Variant("u", 5), "big": GLib.Variant("ay", bytes(65_000)),
+                    "huge": GLib.Variant("ay", bytes(70_000)), "deep": nested(30)}.items():
+                service.SetValue("(ssv)", "a.b", key, value)
+            assert service.GetValue("(ss)", "a.b", "deep")
+            inode, entries, generation = values("a.b", "a.b@managed")
+            page = attach("a.b")
+            assert inode == page.inode and generation == page.generation
+            (name, slot, found, large, locked), managed = entries
+            assert name == "a.b" and slot == slot_number("a.b") and locked == []
+            assert found == {"number": 5, "big": list(bytes(65_000))}, sorted(found)
+            assert sorted(large) == ["deep", "huge"], large
+            assert managed == ("a.b@managed", slot, {}, [], [])
+            """)
+    }
+
+    @Test func `Small archives that are immense as values do not fill the reply of AttachValues`() {
+        expect(
+            """
+            word = GLib.Variant("s", "x")
+            wide = GLib.Variant("av", [word] * 5_000)
+            keys = {f"key{number}" for number in range(60)}
+            for key in keys: service.SetValue("(ssv)", "a.b", key, wide)
+            answer, _ = bus.call_with_unix_fd_list_sync(
+                service.props.g_name, service.props.g_object_path, service.props.g_interface_name,
+                "AttachValues", GLib.Variant("(as)", (["a.b"],)), None, 0, -1, None, None)
+            _, _, found, large, _ = answer.unpack()[1][0]
+            assert {*found, *large} == keys and 40 < len(found) < 60, (len(found), len(large))
+            """)
+    }
+
     @Test func `Attach gives the page as the contract describes it, and whole domains`() {
         expect(
             """

@@ -89,7 +89,7 @@ extension BusService {
         let domains = copies.flatMap { copy in
             LayerName.allCases.map { $0.spelling(of: copy.name) }
         }
-        let completion: @Sendable (Result<Contract.Attach.Reply, any Error>) -> Void = {
+        let completion: @Sendable (Result<AttachReply<[UInt8]>, any Error>) -> Void = {
             [weak self] outcome in
             guard let self, attachment == self.attachment else { return }
             switch outcome {
@@ -238,7 +238,7 @@ private struct Attachment {
     private let domains: [String: Domain]
     private let generation: UInt64
 
-    init(_ reply: Contract.Attach.Reply) {
+    init(_ reply: AttachReply<[UInt8]>) {
         page = reply.page
         generation = reply.generation
         let domains = reply.domains.map {

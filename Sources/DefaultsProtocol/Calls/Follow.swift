@@ -5,28 +5,24 @@ import DefaultsTerms
 extension Contract {
     /// The same as ``Attach``, and from now on each change of these domains is sent with its values:
     /// ``ChangedValuesSignal``.
-    package enum Follow: Call {
-        package static let method = MethodDeclaration(
-            "Follow", in: Attach.method.input, out: Attach.method.output)
+    package enum Follow: ArchiveAttachCall {
+        package typealias Reply = AttachReply<[UInt8]>
 
-        package typealias Arguments = Attach.Arguments
-        package typealias Reply = Attach.Reply
-
-        package static func writeArguments(
-            _ domains: [String], to writer: inout MessageWriter
-        ) throws {
-            try Attach.writeArguments(domains, to: &writer)
-        }
-
-        package static func readReply(from reader: inout MessageReader) throws -> Reply {
-            try Attach.readReply(from: &reader)
-        }
+        package static let method = attachMethod("Follow")
     }
 
-    /// Ends what ``Follow`` has begun for these domains.
+    /// The same as ``AttachValues``, and from now on each change of these domains is sent with the
+    /// names of its keys: ``ChangedSignal``.
+    package enum FollowValues: ValueAttachCall {
+        package typealias Reply = AttachReply<Value>
+
+        package static let method = attachMethod("FollowValues")
+    }
+
+    /// Ends what ``Follow`` or ``FollowValues`` has begun for these domains.
     package enum Unfollow: Call {
         package static let method = MethodDeclaration(
-            "Unfollow", in: [Argument("domains", "as")])
+            "Unfollow", in: [domainsArgument])
 
         package typealias Arguments = [String]
         package typealias Reply = Void

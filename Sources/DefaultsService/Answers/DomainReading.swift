@@ -48,9 +48,12 @@ final class DomainReading {
         let keys = try view.keys(of: domain)
         try Contract.GetAllValues.writeReply(at: view.generation.rawValue, to: &reply) { entries in
             for key in keys {
-                if let value = try value(of: key, in: domain, budget: &budget) {
+                let value = try value(
+                    of: key, in: domain, inside: Contract.GetAllValues.containers, budget: &budget)
+                if let value {
                     try entries.writeVariant(value, forKey: key.name)
                 } else {
+                    if budget.isSpent { throw ContractError(tooLargeDomain: domain, on: hosts) }
                     unrepresentable.append(key.name)
                     room -= NamesSize.size(of: key.name)
                 }
@@ -145,34 +148,53 @@ final class DomainReading {
         let locked: [String]
     }
 
-    /// Writes the reply of `Attach`.
+    /// Writes the reply of `Attach` or `Follow`.
     func write(
         _ domains: [Attached], page: FileDescriptor, to reply: inout MessageWriter
     ) throws {
+        try write(domains, page: page, as: Contract.Attach.self, to: &reply) {
+            keys, domain, array in
+            try self.write(keys, of: domain, to: &array)
+        }
+    }
+
+    /// Writes the reply of `AttachValues` or `FollowValues`.
+    func writeValues(
+        _ domains: [Attached], page: FileDescriptor, to reply: inout MessageWriter
+    ) throws {
+        // Small archives may be very large as values. What exceeds the budget is only named.
+        var budget = ValueBudget.archive
+        try write(domains, page: page, as: Contract.AttachValues.self, to: &reply) {
+            keys, domain, array in
+            try self.writeValues(keys, of: domain, budget: &budget, to: &array)
+        }
+    }
+
+    /// - Parameter writeEntries: Writes the entries of these keys, and returns the keys that it has
+    ///   left out.
+    private func write<Form: AttachCall>(
+        _ domains: [Attached], page: FileDescriptor, as form: Form.Type,
+        to reply: inout MessageWriter,
+        writeEntries: ([Key], Domain, inout MessageWriter) throws -> [Key]
+    ) throws {
         var room = ContractLimits.maximumBulkSize
-        try Contract.Attach.writeReply(page, at: view.generation.rawValue, to: &reply) { array in
+        try form.writeReply(page, at: view.generation.rawValue, to: &reply) { array in
             for attached in domains {
-                try write(attached, to: &array, room: &room)
+                let domain = attached.domain
+                let selection = BulkSelection(of: try view.summaries(of: domain), room: &room)
+                var leftOut: [Key] = []
+                try form.writeDomain(
+                    attached.spelling, slot: Database.counterSlot(of: domain),
+                    locked: attached.locked, to: &array
+                ) {
+                    leftOut = try writeEntries(selection.sent, domain, &$0)
+                } large: {
+                    (selection.large + leftOut).map(\.name)
+                }
                 guard array.size <= ContractLimits.maximumReplySize else {
                     throw ContractError(tooLargeDomains: domains.count)
                 }
             }
-        }
-    }
-
-    private func write(
-        _ attached: Attached, to array: inout MessageWriter, room: inout Int
-    ) throws {
-        let domain = attached.domain
-        let selection = BulkSelection(of: try view.summaries(of: domain), room: &room)
-        var damaged: [Key] = []
-        try Contract.Attach.writeDomain(
-            attached.spelling, slot: Database.counterSlot(of: domain), locked: attached.locked,
-            to: &array
-        ) {
-            damaged = try write(selection.sent, of: domain, to: &$0)
-        } large: {
-            (selection.large + damaged).map(\.name)
         }
     }
 
@@ -193,20 +215,44 @@ final class DomainReading {
         return damaged
     }
 
-    /// The value of a key as a D-Bus value; nil if it is damaged, or if D-Bus cannot carry it
-    /// inside an entry of an array.
+    /// Writes the entries of an `a{sv}`.
     ///
-    /// - Parameter budget: The limits for all archives. It is reduced by what this one needs.
+    /// - Parameter budget: The limits for all values. When it is spent, the other keys are left out.
+    /// - Returns: The keys that are left out.
+    private func writeValues(
+        _ keys: [Key], of domain: Domain, budget: inout ValueBudget,
+        to entries: inout MessageWriter
+    ) throws -> [Key] {
+        var leftOut: [Key] = []
+        for key in keys {
+            let value =
+                budget.isSpent
+                ? nil
+                : try value(
+                    of: key, in: domain, inside: Contract.AttachValues.containers, budget: &budget)
+            if let value {
+                try entries.writeVariant(value, forKey: key.name)
+            } else {
+                leftOut.append(key)
+            }
+        }
+        return leftOut
+    }
+
+    /// The value of a key as a D-Bus value; nil if it is damaged, if D-Bus cannot carry it at this
+    /// depth, or if the budget is spent.
+    ///
+    /// - Parameters:
+    ///   - containers: How many containers of the message the value will be inside.
+    ///   - budget: The limits for all archives. It is reduced by what this one needs.
     private func value(
-        of key: Key, in domain: Domain, budget: inout ValueBudget
+        of key: Key, in domain: Domain, inside containers: Int, budget: inout ValueBudget
     ) throws -> Value? {
         guard let stored = try intactValue(of: key, in: domain) else { return nil }
         do {
             return try VariantForm.value(
-                of: KeyedArchive(validating: stored.archive),
-                inside: Contract.GetAllValues.containers, budget: &budget)
+                of: KeyedArchive(validating: stored.archive), inside: containers, budget: &budget)
         } catch is ContractError, is ArchiveError {
-            if budget.isSpent { throw ContractError(tooLargeDomain: domain, on: hosts) }
             return nil
         }
     }

@@ -14,6 +14,8 @@ struct Followers {
     final class Follower {
         fileprivate let connection: Connection
         fileprivate var domains: Set<String> = []
+        /// Whether its signals have values.
+        fileprivate var getsValues = true
         /// The changes that were not sent because the program did not read.
         fileprivate var missed: [Domain: Generation] = [:]
 
@@ -27,9 +29,12 @@ struct Followers {
 
     /// Has a program follow domains.
     ///
+    /// - Parameter getsValues: Whether its signals have values from now on.
     /// - Returns: Whether it has not followed any before.
     /// - Throws: `ContractError` if it follows too many.
-    mutating func add(_ names: [String], for connection: Connection) throws -> Bool {
+    mutating func add(
+        _ names: [String], for connection: Connection, gettingValues getsValues: Bool
+    ) throws -> Bool {
         let number = ObjectIdentifier(connection)
         let isNew = followers[number] == nil
         let follower = followers[number] ?? Follower(connection)
@@ -38,6 +43,7 @@ struct Followers {
             throw ContractError.tooManyDomains
         }
         follower.domains = all
+        follower.getsValues = getsValues
         followers[number] = follower
         for name in names { byDomain[name, default: [:]][number] = follower }
         return isNew && !names.isEmpty
@@ -66,23 +72,20 @@ struct Followers {
     /// - Returns: The programs that did not read, if this is the first signal that they miss.
     func send(_ announcement: Announcement) -> [Follower] {
         guard let followers = byDomain[announcement.domain.name] else { return [] }
-        let signal = announcement.signalWithValues
         return followers.values.filter { follower in
             // The only program of a daemon has no name, and files have none.
             (follower.connection.peerName != announcement.origin || announcement.origin.isEmpty)
-                && !send(signal, of: announcement, to: follower)
+                && !send(announcement, to: follower)
         }
     }
 
     /// - Returns: False if this is the first signal that the program misses.
-    private func send(
-        _ signal: ChangedValuesSignal, of announcement: Announcement, to follower: Follower
-    ) -> Bool {
+    private func send(_ announcement: Announcement, to follower: Follower) -> Bool {
         let isFirst = follower.missed.isEmpty
+        let getsValues = follower.getsValues
         let isSent = follower.connection.assumeIsolated { connection in
             guard isFirst, !connection.isPeerSlow else { return false }
-            // It cannot be sent if the program has gone.
-            try? connection.emit(signal)
+            announcement.emit(withValues: getsValues, on: connection)
             return true
         }
         if !isSent { follower.missed[announcement.domain] = announcement.generation }
@@ -92,8 +95,10 @@ struct Followers {
 
 extension DefaultsObject {
     /// Has a program follow domains until it has gone.
-    func follow(_ names: [String], by connection: Connection) throws {
-        guard try followers.add(names, for: connection) else { return }
+    func follow(
+        _ names: [String], by connection: Connection, gettingValues getsValues: Bool
+    ) throws {
+        guard try followers.add(names, for: connection, gettingValues: getsValues) else { return }
         let number = ObjectIdentifier(connection)
         connection.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in
@@ -125,8 +130,11 @@ extension DefaultsObject {
     }
 
     private func sendMissed(to follower: Followers.Follower) {
+        let getsValues = follower.getsValues
         for announcement in follower.takeMissed() {
-            follower.connection.assumeIsolated { try? $0.emit(announcement.signalWithValues) }
+            follower.connection.assumeIsolated {
+                announcement.emit(withValues: getsValues, on: $0)
+            }
         }
     }
 }
@@ -136,5 +144,18 @@ extension Followers.Follower {
         defer { missed = [:] }
         return missed.sorted { $0.value < $1.value }
             .map { Announcement(of: $0.key, at: $0.value) }
+    }
+}
+
+extension Announcement {
+    /// Sends the signal in the form that a program has asked for.
+    ///
+    /// It cannot be sent if the program has gone.
+    fileprivate func emit(withValues: Bool, on connection: isolated Connection) {
+        if withValues {
+            try? connection.emit(signalWithValues)
+        } else {
+            try? connection.emit(signal)
+        }
     }
 }

@@ -18,8 +18,14 @@ extension DefaultsObject {
             method(Contract.GetAll.self) { try $0.getAll($1) },
             method(Contract.GetAllValues.self) { try $0.getAllValues($1) },
             method(Contract.GetChanges.self) { try $0.getChanges($1) },
-            method(Contract.Attach.self) { try $0.attach($1) },
-            method(Contract.Follow.self) { try $0.follow($1) },
+            method(Contract.Attach.self) { try $0.attach($1, as: Contract.Attach.self) },
+            method(Contract.AttachValues.self) {
+                try $0.attach($1, as: Contract.AttachValues.self)
+            },
+            method(Contract.Follow.self) { try $0.follow($1, as: Contract.Follow.self) },
+            method(Contract.FollowValues.self) {
+                try $0.follow($1, as: Contract.FollowValues.self)
+            },
             method(Contract.Unfollow.self) { try $0.unfollow($1) },
         ]
     }
@@ -177,18 +183,22 @@ extension DefaultsObject {
 
 /// Attach and Follow, for clients that read without calls.
 extension DefaultsObject {
-    private func attach(_ call: MethodCall) throws {
+    private func attach(_ call: MethodCall, as form: any AttachCall.Type) throws {
         try checkUnconfined(call)
-        try replyWithDomains(to: call) { _ in }
+        try replyWithDomains(to: call, as: form) { _ in }
     }
 
-    private func follow(_ call: MethodCall) throws {
+    private func follow(_ call: MethodCall, as form: any AttachCall.Type) throws {
         try checkUnconfined(call)
         guard call.sender == nil else { throw Self.onlyWithoutBus }
         guard call.connection.assumeIsolated({ $0.carriesDescriptors }) else {
             throw DBusError.noDescriptors
         }
-        try replyWithDomains(to: call) { try follow($0.map(\.domain.name), by: call.connection) }
+        try replyWithDomains(to: call, as: form) {
+            try follow(
+                $0.map(\.domain.name), by: call.connection,
+                gettingValues: form is any ArchiveAttachCall.Type)
+        }
     }
 
     private func unfollow(_ call: MethodCall) throws {
@@ -201,20 +211,24 @@ extension DefaultsObject {
 
     private static let onlyWithoutBus = DBusError(
         "org.freedesktop.DBus.Error.NotSupported",
-        "Follow works on a connection to the daemon itself. On a bus, call Attach and add a match rule for the "
-            + "signal Changed.")
+        "Follow and FollowValues work on a connection to the daemon itself. On a bus, call Attach or "
+            + "AttachValues, and add a match rule for the signal Changed.")
 
     /// Replies with the page and whole domains.
     ///
     /// - Parameter prepare: Called with the domains before the reply is made.
     private func replyWithDomains(
-        to call: MethodCall, _ prepare: ([DomainReading.Attached]) throws -> Void
+        to call: MethodCall, as form: any AttachCall.Type,
+        _ prepare: ([DomainReading.Attached]) throws -> Void
     ) throws {
+        let hasValues = form is any ValueAttachCall.Type
+        var isLong = false
         var keys = 0
         let domains = try call.arguments {
-            try Contract.Attach.readArguments(from: &$0) { spelling in
+            try form.readArguments(from: &$0) { spelling in
                 let domain = try names.domain(spelling)
                 keys += try database.totals(of: domain).keys
+                isLong = try isLong || hasValues && isLarge(domain, in: view(for: call))
                 let managed = try Domain(name: domain.name, layer: .managed)
                 return DomainReading.Attached(
                     spelling: spelling, domain: domain, locked: try lockedNames(by: managed))
@@ -222,8 +236,12 @@ extension DefaultsObject {
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
         try prepare(domains)
-        try answer(call, isLong: keys > LongCalls.fewKeys) {
-            try $0.write(domains, page: page, to: &$1)
+        try answer(call, isLong: isLong || keys > LongCalls.fewKeys) {
+            if hasValues {
+                try $0.writeValues(domains, page: page, to: &$1)
+            } else {
+                try $0.write(domains, page: page, to: &$1)
+            }
         }
     }
 
