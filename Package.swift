@@ -90,10 +90,13 @@ let package = Package(
         module("DefaultsTerms"),
         module("DefaultsModel", ["DefaultsTerms"]),
         module(
+            "DefaultsXfconf",
+            ["DefaultsModel", "DefaultsTerms", "DBus", "KeyedArchive", "PropertyList", "CExpat"]),
+        module(
             "DefaultsFiles",
             [
-                "DefaultsModel", "DefaultsTerms", "DomainForms", "KeyedArchive", "PropertyList",
-                "XMLPropertyList", "SystemCalls",
+                "DefaultsModel", "DefaultsTerms", "DefaultsXfconf", "DomainForms", "KeyedArchive",
+                "PropertyList", "XMLPropertyList", "SystemCalls",
             ]),
         module(
             "DefaultsStorage",
@@ -106,8 +109,8 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
-                logging,
+                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive", "CLinux",
+                "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
