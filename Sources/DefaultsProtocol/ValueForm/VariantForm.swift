@@ -46,6 +46,15 @@ package enum VariantForm {
         return try value(of: archive, budget: &budget)
     }
 
+    /// The archive of a value.
+    ///
+    /// - Throws: The errors of ``readArchive(from:remaining:)``.
+    package static func archive(of value: Value) throws -> KeyedArchive {
+        try archive(mostValues: ContractLimits.maximumValueCount) {
+            try VariantReader.read(value, into: &$0)
+        }.archive
+    }
+
     /// Reads a value from a message, and makes an archive from it.
     ///
     /// - Parameter remaining: How many values may be read, including nested ones. It is reduced by
@@ -56,16 +65,25 @@ package enum VariantForm {
     package static func readArchive(
         from reader: inout MessageReader, remaining: inout Int
     ) throws -> KeyedArchive {
-        var builder = ValueFormBuilder(limits: limits(count: remaining))
+        let (archive, count) = try archive(mostValues: remaining) {
+            try VariantReader.read(from: &reader, into: &$0)
+        }
+        remaining -= count
+        return archive
+    }
+
+    private static func archive(
+        mostValues: Int, _ read: (inout ValueFormBuilder) throws -> Void
+    ) throws -> (archive: KeyedArchive, count: Int) {
+        var builder = ValueFormBuilder(limits: limits(count: mostValues))
         do {
-            try VariantReader.read(from: &reader, into: &builder)
-            remaining -= builder.count
-            return builder.finish()
+            try read(&builder)
+            return (builder.finish(), builder.count)
         } catch let error as ValueFormError {
             guard error.code == .limitExceeded else {
                 throw ContractError(.invalidArguments, error.description)
             }
-            guard builder.count < remaining else { throw tooManyValues }
+            guard builder.count < mostValues else { throw tooManyValues }
             throw ContractError(.tooLarge, "\(error) Send it as an archive with Set.")
         }
     }

@@ -79,6 +79,44 @@ enum VariantReader {
         }
     }
 
+    /// Passes on a value that is in memory.
+    static func read(_ value: Value, into sink: inout some ValueFormSink) throws {
+        switch value {
+        case .boolean(let flag): try sink.boolean(flag)
+        case .byte(let number): try sink.integer(Int128(number))
+        case .int16(let number): try sink.integer(Int128(number))
+        case .uint16(let number): try sink.integer(Int128(number))
+        case .int32(let number): try sink.integer(Int128(number))
+        case .uint32(let number): try sink.integer(Int128(number))
+        case .int64(let number): try sink.integer(Int128(number))
+        case .uint64(let number): try sink.integer(Int128(number))
+        case .double(let number): try sink.real(number)
+        case .string(let text): try sink.string(Text(text))
+        case .objectPath(let path): try sink.string(Text(path.string))
+        case .signature(let signature): try sink.string(Text(signature.string))
+        case .bytes(let bytes): try sink.data(bytes[...])
+        case .variant(let content): try read(content, into: &sink)
+        case .array(_, let elements), .structure(let elements):
+            try sink.beginArray()
+            for element in elements { try read(element, into: &sink) }
+            try sink.endArray()
+        case .dictionary(_, _, let entries): try read(entries, into: &sink)
+        case .unixFD: throw descriptor
+        }
+    }
+
+    private static func read(
+        _ entries: [Value.Entry], into sink: inout some ValueFormSink
+    ) throws {
+        try sink.beginDictionary()
+        for entry in entries {
+            guard case .string(let key) = entry.key else { throw otherKeys }
+            try sink.key(Text(key))
+            try read(entry.value, into: &sink)
+        }
+        try sink.endDictionary()
+    }
+
     private static let descriptor = ContractError(
         .invalidArguments,
         "The value contains a file descriptor, which cannot be stored. Store the name of the file "
