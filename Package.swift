@@ -91,7 +91,10 @@ let package = Package(
         module("DefaultsModel", ["DefaultsTerms"]),
         module(
             "DefaultsXfconf",
-            ["DefaultsModel", "DefaultsTerms", "DBus", "KeyedArchive", "PropertyList", "CExpat"]),
+            [
+                "DefaultsModel", "DefaultsProtocol", "DefaultsTerms", "DBus", "KeyedArchive",
+                "CExpat",
+            ]),
         module(
             "DefaultsFiles",
             [

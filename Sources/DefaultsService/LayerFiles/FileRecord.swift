@@ -48,13 +48,14 @@ struct FoundFile {
     /// All of them are read before they are compared with their last contents.
     static let room = 64 << 20
 
-    /// Reads a file; nil if it has been removed meanwhile.
+    /// Reads a file; nil if it has been removed meanwhile, or has nothing for its layer.
     ///
     /// - Parameter room: How many bytes it may have. It is reduced by the size of the file.
     init?(_ file: LayerFile, room: inout Int) {
         self.file = file
         do throws(LayerProblem) {
             let bytes = try file.read(atMost: room)
+            guard LayerDocument.mayHaveEntries(bytes, of: file) else { return nil }
             room -= bytes.count
             contents = .success(bytes)
             digest = Self.digest(of: bytes)

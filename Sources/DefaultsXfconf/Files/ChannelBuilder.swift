@@ -1,4 +1,6 @@
+internal import DBus
 internal import DefaultsModel
+internal import DefaultsTerms
 internal import DefaultsTerms
 
 /// Makes a channel's properties from the elements of its file.
@@ -18,7 +20,7 @@ struct ChannelBuilder {
     private struct Frame {
         let key: Key
         /// The elements of an array; nil for another type.
-        var elements: [PropertyValue]?
+        var elements: [Value]?
     }
 
     private static let mostProperties = 1 << 16
@@ -88,7 +90,7 @@ struct ChannelBuilder {
         let type = try attributes.required("type")
         frames.append(Frame(key: key, elements: type == "array" ? [] : nil))
         let isScalar = type != "array" && type != "empty"
-        let value = isScalar ? try attributes.scalar(type) : nil
+        let value = isScalar ? PropertyValue(try attributes.scalar(type)) : nil
         add(ChannelFile.Property(key: key, value: value, isLocked: attributes.lock(user)))
     }
 
@@ -106,7 +108,8 @@ struct ChannelBuilder {
         guard let frame = frames.popLast(), let elements = frame.elements,
             let position = positions[frame.key]
         else { return }
-        properties[position].value = .array(elements)
+        properties[position].value = PropertyValue(
+            .array(of: "v", elements.map(Value.variant)))
     }
 
     private mutating func addElement(_ attributes: [String: String]) throws(Fault) {
@@ -149,7 +152,7 @@ private struct Attributes {
         return values["locked"].map(user.areIn) ?? false
     }
 
-    func scalar(_ type: String) throws(ChannelBuilder.Fault) -> PropertyValue {
+    func scalar(_ type: String) throws(ChannelBuilder.Fault) -> Value {
         guard let type = ScalarType(rawValue: type) else {
             throw ChannelBuilder.Fault(
                 message: "<\(element)> has the unknown type \(type.quotedForMessage).")

@@ -1,9 +1,11 @@
+internal import DBus
+
 /// The types in channels' files, besides `array` and `empty`.
 enum ScalarType: String {
     case string, uchar, char, uint16, int16, uint, int, uint64, int64, float, double, bool
 
     /// Reads a value; nil if the text is not one of this type.
-    func value(_ text: String) -> PropertyValue? {
+    func value(_ text: String) -> Value? {
         switch self {
         case .string: .string(text)
         case .bool: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
