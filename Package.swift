@@ -213,6 +213,9 @@ let package = Package(
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
+            "DefaultsXfconfTests",
+            ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
             "DefaultsFilesTests",
             [
                 "DefaultsFiles", "DefaultsModel", "KeyedArchive", "PropertyList", "TestSupport",

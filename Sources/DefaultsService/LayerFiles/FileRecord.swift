@@ -1,6 +1,7 @@
 import DefaultsFiles
 import DefaultsModel
 import DefaultsStorage
+import DefaultsXfconf
 import KeyedArchive
 
 /// The path of a file.
@@ -58,7 +59,7 @@ struct FoundFile {
             guard LayerDocument.mayHaveEntries(bytes, of: file) else { return nil }
             room -= bytes.count
             contents = .success(bytes)
-            digest = Self.digest(of: bytes)
+            digest = Self.digest(of: bytes, seed: Self.seed(of: file))
         } catch {
             guard error.code != .notFound else { return nil }
             contents = .failure(error)
@@ -73,9 +74,16 @@ struct FoundFile {
         try LayerDocument(contents.get(), of: file)
     }
 
+    /// What the meaning of a file depends on besides its bytes: a channel may lock something for the
+    /// members of a group.
+    private static func seed(of file: LayerFile) -> UInt64 {
+        guard case .channel(let user) = file.form else { return 0 }
+        return XXH64.hash(Array(user.description.utf8), seed: 0)
+    }
+
     /// The digest is never 0, which means "invalid" in a record.
-    private static func digest(of bytes: [UInt8]) -> UInt64 {
-        max(1, XXH64.hash(bytes, seed: 0))
+    private static func digest(of bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
+        max(1, XXH64.hash(bytes, seed: seed))
     }
 }
 

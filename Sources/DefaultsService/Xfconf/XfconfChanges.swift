@@ -26,8 +26,12 @@ extension DefaultsObject {
             } catch {
                 throw XfconfError.refusal(for: error)
             }
-        } then: {
-            try $0.set($2.property, to: $2.archive, for: $1)
+        } then: { object, call, arguments in
+            do {
+                try object.set(arguments.property, to: arguments.archive, for: call)
+            } catch {
+                throw XfconfError.refusal(for: error)
+            }
         }
     }
 

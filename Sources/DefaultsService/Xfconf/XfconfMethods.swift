@@ -37,6 +37,8 @@ extension DefaultsObject {
         Method(declaration.name, in: declaration.input, out: declaration.output) { call in
             do {
                 try self.assumeIsolated { try $0.carryOut(call, by: answer) }
+            } catch let error as StorageError {
+                throw XfconfError(.writeFailure, error.description)
             } catch {
                 throw XfconfError.refusal(for: error)
             }
@@ -205,11 +207,11 @@ extension DomainReading {
 extension XfconfError {
     /// The error that a caller gets.
     ///
-    /// What makes the service postpone the call, or repair the database, stays as it is.
+    /// What makes the service postpone the call, or repair the database, is no refusal and stays as
+    /// it is.
     static func refusal(for error: any Error) -> any Error {
         switch error {
         case let error as ContractError: XfconfError(code(of: error.code), error.message)
-        case let error as StorageError: XfconfError(.writeFailure, error.description)
         case let error as ModelError: XfconfError(.invalidProperty, error.description)
         case let error as ValueFormError: XfconfError(.internalError, error.description)
         default: error

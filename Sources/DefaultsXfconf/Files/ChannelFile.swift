@@ -70,7 +70,7 @@ package struct ChannelFileError: Error, Hashable, Sendable {
 }
 
 /// The names that a lock of a file can name a user by.
-package struct UserNames: Hashable, Sendable {
+package struct UserNames: Hashable, Sendable, CustomStringConvertible {
     /// The login name.
     let name: String
     /// The names of the groups.
@@ -80,6 +80,11 @@ package struct UserNames: Hashable, Sendable {
     package init(name: String, groups: Set<String>) {
         self.name = name
         self.groups = groups
+    }
+
+    /// The names, in an order that does not change.
+    package var description: String {
+        ([name] + groups.sorted().map { "@\($0)" }).joined(separator: ";")
     }
 
     /// The user of this process.
