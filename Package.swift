@@ -112,7 +112,8 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive", "CLinux",
+                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive",
+                "CLinux",
                 "SystemCalls", logging,
             ]),
         module(

@@ -19,7 +19,8 @@ import Logging
 ///    end. The service does not end while something is in progress.
 /// 4. A caller that waits for the disk gets one reply: when every change that was acknowledged
 ///    before its call is on disk, or when the disk has refused them.
-/// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message.
+/// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message. The
+///    signals of Xfconf, if it is served, are the one exception.
 package actor DefaultsObject {
     /// The loop of the connection.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {

@@ -35,7 +35,9 @@ package struct PropertyValue: Sendable, Equatable {
         switch value {
         case .array(of: "s", _): true
         case .array(of: "v", let elements):
-            elements.allSatisfy { if case .variant(let content) = $0 { isScalar(content) } else { false } }
+            elements.allSatisfy { element in
+                if case .variant(let content) = element { isScalar(content) } else { false }
+            }
         case .array, .structure, .dictionary, .variant, .bytes: false
         default: isScalar(value)
         }
@@ -66,7 +68,8 @@ extension PropertyValue {
         switch reader.nextElementType {
         case .string:
             return .array(
-                of: "s", try reader.readArray { reader in try take { try readScalar(from: &reader) } })
+                of: "s",
+                try reader.readArray { reader in try take { try readScalar(from: &reader) } })
         case .variant:
             return .array(
                 of: "v",

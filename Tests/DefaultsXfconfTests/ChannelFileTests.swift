@@ -133,7 +133,8 @@ struct ChannelFileTests {
 
     @Test func `A text with a lock is recognised`() {
         for (text, mayLock) in [
-            ("locked", true), ("lolocked=", true), ("unlocked", true), ("lock ed", false), ("", false),
+            ("locked", true), ("lolocked=", true), ("unlocked", true), ("lock ed", false),
+            ("", false),
             ("locke", false), ("l\0o\0c\0k\0", true),
         ] {
             #expect(ChannelFile.mayLock(Array(text.utf8)) == mayLock, "\(text)")

@@ -33,7 +33,8 @@ struct NameTests {
 
     @Test(arguments: [
         "xfconf", "xfconf.", "org.xfconf.a", "xfconf.a.b", "xfconf._", "xfconf._2", "xfconf._2e",
-        "xfconf._41", "xfconf._+1", "xfconf.a@managed", "NSGlobalDomain", "xfconf._20", "xfconf._FF",
+        "xfconf._41", "xfconf._+1", "xfconf.a@managed", "NSGlobalDomain", "xfconf._20",
+        "xfconf._FF",
     ])
     func `A domain with another spelling is no channel`(domain: String) {
         #expect(ChannelName(domain: domain) == nil)
@@ -55,7 +56,9 @@ struct NameTests {
     }
 
     @Test func `A property is as long as a key can be`() throws {
-        #expect(throws: Never.self) { try PropertyName.key("/" + String(repeating: "a", count: 1023)) }
+        #expect(throws: Never.self) {
+            try PropertyName.key("/" + String(repeating: "a", count: 1023))
+        }
         let error = #expect(throws: XfconfError.self) {
             try PropertyName.key("/" + String(repeating: "a", count: 1024))
         }

@@ -82,7 +82,9 @@ extension DefaultsObject {
     private func send(_ signal: PropertySignal, to receiver: BusName?) {
         let declaration = signal.value == nil ? Xfconf.propertyRemoved : Xfconf.propertyChanged
         connection.assumeIsolated { connection in
-            guard !connection.isLargelyUnread || signal.size <= Self.largestWhileUnread else { return }
+            guard !connection.isLargelyUnread || signal.size <= Self.largestWhileUnread else {
+                return
+            }
             try? connection.emit(
                 Xfconf.objectPath, Xfconf.interface, declaration.name, to: receiver
             ) { writer in

@@ -48,14 +48,16 @@ struct ChannelBuilder {
     mutating func begin(_ element: String, _ attributes: [String: String]) throws(Fault) {
         room -= 1
         guard room >= 0 else {
-            throw Fault(message: "There are more than \(Self.mostProperties) elements.", isTooLarge: true)
+            throw Fault(
+                message: "There are more than \(Self.mostProperties) elements.", isTooLarge: true)
         }
         guard !isInElement else { throw Fault(message: "A <value> is empty.") }
         switch element {
         case "channel" where !hasChannel: try beginChannel(attributes)
         case "property" where hasChannel: try beginProperty(attributes)
         case "value" where frames.last?.elements != nil: try addElement(attributes)
-        default: throw Fault(message: "The element <\(element.quotedForMessage)> is not expected here.")
+        default:
+            throw Fault(message: "The element \(element.quotedForMessage) is not expected here.")
         }
     }
 
@@ -79,7 +81,8 @@ struct ChannelBuilder {
     }
 
     private mutating func beginProperty(_ attributes: [String: String]) throws(Fault) {
-        let attributes = try Attributes(attributes, of: "property", known: ["name", "type", "value"])
+        let attributes = try Attributes(
+            attributes, of: "property", known: ["name", "type", "value"])
         let name = (frames.last?.key.name ?? "") + "/" + (try attributes.required("name"))
         let key: Key
         do throws(ModelError) {

@@ -13,7 +13,8 @@ package enum PropertyName {
         do throws(ModelError) {
             return try Key(name)
         } catch {
-            throw .invalidProperty(name, because: "it is longer than \(KeyRule.maximumLength) bytes")
+            throw .invalidProperty(
+                name, because: "it is longer than \(KeyRule.maximumLength) bytes")
         }
     }
 
