@@ -90,10 +90,16 @@ let package = Package(
         module("DefaultsTerms"),
         module("DefaultsModel", ["DefaultsTerms"]),
         module(
+            "DefaultsXfconf",
+            [
+                "DefaultsModel", "DefaultsProtocol", "DefaultsTerms", "DBus", "KeyedArchive",
+                "CExpat",
+            ]),
+        module(
             "DefaultsFiles",
             [
-                "DefaultsModel", "DefaultsTerms", "DomainForms", "KeyedArchive", "PropertyList",
-                "XMLPropertyList", "SystemCalls",
+                "DefaultsModel", "DefaultsTerms", "DefaultsXfconf", "DomainForms", "KeyedArchive",
+                "PropertyList", "XMLPropertyList", "SystemCalls",
             ]),
         module(
             "DefaultsStorage",
@@ -106,8 +112,9 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
-                logging,
+                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive",
+                "CLinux",
+                "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
@@ -206,6 +213,9 @@ let package = Package(
             "DefaultsServiceTests", ["DefaultsService", "DefaultsModel", "DefaultsStorage"]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
+        tests(
+            "DefaultsXfconfTests",
+            ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
         tests(
             "DefaultsFilesTests",
             [

@@ -46,6 +46,10 @@ package struct ChangedSignal: Sendable, Hashable {
             member: declaration.name, arguments: domain.map { [domainIndex: $0] } ?? [:])
     }
 
+    /// The signal, as match rules see it.
+    package static let address = SignalAddress(
+        members: [declaration.name], interface: Contract.interface, path: Contract.objectPath)
+
     /// The index of the domain among the arguments, for match rules.
     package static let domainIndex = 0
 

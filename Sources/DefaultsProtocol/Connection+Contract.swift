@@ -58,15 +58,6 @@ extension Connection {
         try emit(Contract.objectPath, Contract.interface, EndingSignal.declaration.name)
     }
 
-    /// Queries the bus for the connections that may want ``ChangedSignal``.
-    ///
-    /// - Parameter completion: As of ``Connection/queryListeners(to:of:at:completion:)``.
-    package func queryListeners(completion: @escaping @Sendable (Listeners?) -> Void) {
-        queryListeners(
-            to: ChangedSignal.declaration.name, of: Contract.interface, at: Contract.objectPath,
-            completion: completion)
-    }
-
     /// Sends a change with its values.
     package func emit(_ signal: ChangedValuesSignal) throws {
         try emit(

@@ -1,8 +1,10 @@
 import DBus
+import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
+import DefaultsXfconf
 import Logging
 
 /// The object `/org/defaultsd/Defaults1`, which implements the contract with one database.
@@ -17,7 +19,8 @@ import Logging
 ///    end. The service does not end while something is in progress.
 /// 4. A caller that waits for the disk gets one reply: when every change that was acknowledged
 ///    before its call is on disk, or when the disk has refused them.
-/// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message.
+/// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message. The
+///    signals of Xfconf, if it is served, are the one exception.
 package actor DefaultsObject {
     /// The loop of the connection.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -66,6 +69,10 @@ package actor DefaultsObject {
     var upkeep = Upkeep()
     /// The layers that are made from files.
     var layers: FileLayers
+    /// Whether the interface of Xfconf is served, too.
+    let servesXfconf: Bool
+    /// The names of the services of desktops, besides the service's own.
+    let desktopNames: [BusName]
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
@@ -79,8 +86,8 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, examiner: ProcessExaminer, logger: Logger,
-        abandon: @escaping @Sendable (any Error) -> Void
+        layers: FileLayers, desktopNames: [BusName] = [], examiner: ProcessExaminer,
+        logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
         self.connection = connection
@@ -89,6 +96,8 @@ package actor DefaultsObject {
         self.database = database
         self.writer = writer
         self.layers = layers
+        self.desktopNames = desktopNames
+        servesXfconf = layers.places.channels != nil
         self.examiner = examiner
         self.logger = logger
     }
@@ -98,6 +107,9 @@ package actor DefaultsObject {
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
+        if servesXfconf {
+            await connection.export([xfconfInterface], at: Xfconf.objectPath)
+        }
         if database.needsFlush { noteChange() }
         await tidyUpAfterStart()
     }

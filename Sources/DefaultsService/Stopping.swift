@@ -25,7 +25,7 @@ extension DefaultsObject {
         await patiently { _ in await signalsSent() }
         await patiently { connection in
             // If the bus is gone, or there is none, there is no name to release.
-            _ = try? await connection.releaseName(Contract.busName)
+            _ = try? await releaseNames()
         }
         await patiently { await $0.callsCarriedOut() }
         // Meanwhile, callers that use our unique bus name, as GLib's proxies do, learn of the

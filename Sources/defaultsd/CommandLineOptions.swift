@@ -24,6 +24,7 @@ struct CommandLineOptions {
             case "--managed": daemon.places.managed = try directory(of: parts, or: &rest)
             case "--recommended": daemon.places.recommended = try directory(of: parts, or: &rest)
             case "--vendor": daemon.places.vendor = try directory(of: parts, or: &rest)
+            case "--serve": try takeServices(value(of: parts, or: &rest))
             case "--peer": try takePeer(value(of: parts, or: &rest))
             case _ where parts.count > 1: throw .unknown(argument)
             case "--helper": action = .examine
@@ -51,6 +52,21 @@ struct CommandLineOptions {
         return path
     }
 
+    private mutating func takeServices(_ list: String?) throws(UsageError) {
+        for name in (list ?? "").split(separator: ",", omittingEmptySubsequences: false) {
+            guard let service = DesktopService(rawValue: String(name)) else {
+                throw .unknownService(String(name))
+            }
+            daemon.desktopServices.insert(service)
+        }
+        try checkServices()
+    }
+
+    /// A program that is served without a bus cannot call another name.
+    private func checkServices() throws(UsageError) {
+        if case .peer = daemon.callers, !daemon.desktopServices.isEmpty { throw .servicesOfPeer }
+    }
+
     private mutating func takePeer(_ number: String?) throws(UsageError) {
         guard let number, let descriptor = Int32(number), descriptor >= 0 else {
             throw .missingDescriptor
@@ -61,11 +77,13 @@ struct CommandLineOptions {
     private mutating func serve(_ callers: DaemonOptions.Callers) throws(UsageError) {
         guard daemon.callers == .bus || daemon.callers == callers else { throw .peerOnBus }
         daemon.callers = callers
+        try checkServices()
     }
 
     static let help = """
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
-                         [--recommended DIR] [--vendor DIR] [--verbose] [--priorities]
+                         [--recommended DIR] [--vendor DIR] [--serve LIST] [--verbose]
+                         [--priorities]
                defaultsd --helper | --help | --version
 
         Keeps the user's defaults and serves them on the session bus as
@@ -85,6 +103,8 @@ struct CommandLineOptions {
                           (default: /etc/xdg/defaultsd)
           --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
+          --serve LIST    be these services for unmodified programs, too; LIST has names
+                          with commas between them: xfconf, the settings of Xfce
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal
@@ -110,6 +130,17 @@ struct UsageError: Error, CustomStringConvertible {
         description: "--peer needs the number of a connected socket that this process has inherited"
     )
     static let peerOnBus = UsageError(description: "--peer and --replace cannot be used together")
+
+    static let servicesOfPeer = UsageError(
+        description: "--peer and --serve cannot be used together")
+
+    static func unknownService(_ name: String) -> UsageError {
+        let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
+        return UsageError(
+            description:
+                "--serve needs names of services with commas between them; '\(StandardErrorLog.escaped(name))' "
+                + "is not one of them: \(known)")
+    }
 
     static func missingDirectory(_ option: String) -> UsageError {
         UsageError(description: "\(option) needs a directory")

@@ -7,7 +7,9 @@ import Testing
 /// Who listens to a signal, by the match rules of a real bus.
 @Suite struct ListenerTests {
     private static let signal = BroadcastSignal(
-        sender: ":1.7", path: "/a/b", interface: "a.b.C", member: "Changed")
+        sender: ":1.7", address)
+    fileprivate static let address = SignalAddress(
+        members: ["Changed"], interface: "a.b.C", path: "/a/b")
 
     @Test(arguments: [
         "", "type='signal'", "interface='a.b.C'", "type='signal',interface='a.b.C',arg0='x'",
@@ -101,8 +103,8 @@ import Testing
 extension Connection {
     fileprivate func listeners() async -> Listeners? {
         await withCheckedContinuation { continuation in
-            queryListeners(to: "Changed", of: "a.b.C", at: "/a/b") {
-                continuation.resume(returning: $0)
+            queryListeners(to: [ListenerTests.address]) {
+                continuation.resume(returning: $0?.first)
             }
         }
     }

@@ -42,6 +42,7 @@ final class Desktop {
         var environment = ProcessInfo.processInfo.environment
         environment["HOME"] = directory.path
         environment["XDG_CONFIG_HOME"] = directory.path + "/config"
+        environment["XDG_CONFIG_DIRS"] = directory.path + "/xdg"
         environment["XDG_RUNTIME_DIR"] = directory.path + "/runtime"
         // The machine's own has no part in tests.
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(directory.path)/no-system-bus"

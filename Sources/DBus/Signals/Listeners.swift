@@ -1,3 +1,20 @@
+/// Signals of one interface of one object.
+package struct SignalAddress: Sendable {
+    /// The signals.
+    package let members: Set<MemberName>
+    /// Their interface.
+    package let interface: InterfaceName
+    /// The object that sends them.
+    package let path: ObjectPath
+
+    /// Names signals.
+    package init(members: Set<MemberName>, interface: InterfaceName, path: ObjectPath) {
+        self.members = members
+        self.interface = interface
+        self.path = path
+    }
+}
+
 /// The connections that may want a signal.
 package struct Listeners: Sendable {
     /// A connection, and what is known about it; nil if it has left.
@@ -16,20 +33,22 @@ extension Connection {
     /// A bus that has more match rules is not asked for them: its reply could be of any size.
     private static let mostRules = 2000
 
-    /// Queries the bus for the connections that may want a signal of this connection.
+    /// Queries the bus for the connections that may want signals of this connection.
     ///
     /// Those that have added a match rule before the call are among them. Programs that monitor the
     /// whole bus have no match rules.
     ///
-    /// - Parameter completion: Called once, on the loop's thread; nil if the bus does not answer.
+    /// - Parameters:
+    ///   - addresses: The signals.
+    ///   - completion: Called once, on the loop's thread, with the listeners to each of them; nil if
+    ///     the bus does not answer.
     package func queryListeners(
-        to member: MemberName, of interface: InterfaceName, at path: ObjectPath,
-        completion: @escaping @Sendable (Listeners?) -> Void
+        to addresses: [SignalAddress], completion: @escaping @Sendable ([Listeners]?) -> Void
     ) {
-        let signal = BroadcastSignal(
-            sender: uniqueName?.string, path: path.string, interface: interface.string,
-            member: member.string)
-        guard callers.areRulesShown else { return readNames(completion: completion) }
+        let signals = addresses.map { BroadcastSignal(sender: uniqueName?.string, $0) }
+        guard callers.areRulesShown else {
+            return readNames(for: signals, completion: completion)
+        }
         askBus(
             Self.busStatistics, "GetStats", about: nil, replying: "a{sv}", isAnsweredAtEnd: true
         ) { reader in
@@ -42,42 +61,45 @@ extension Connection {
             if case .failure(let error) = result, error.isRefusalForGood {
                 self.callers.areRulesShown = false
             }
-            guard let count = try? result.get() else {
-                return self.readNames(completion: completion)
+            guard let count = try? result.get(), count <= Self.mostRules else {
+                return self.readNames(for: signals, completion: completion)
             }
-            guard count <= Self.mostRules else { return self.readNames(completion: completion) }
-            self.readRules(for: signal, completion: completion)
+            self.readRules(for: signals, completion: completion)
         }
     }
 
     private func readRules(
-        for signal: BroadcastSignal, completion: @escaping @Sendable (Listeners?) -> Void
+        for signals: [BroadcastSignal], completion: @escaping @Sendable ([Listeners]?) -> Void
     ) {
         askBus(
             Self.busStatistics, "GetAllMatchRules", about: nil, replying: "a{sas}",
             isAnsweredAtEnd: true
         ) { reader in
-            var names: [BusName] = []
+            var names: [[BusName]] = signals.map { _ in [] }
             _ = try reader.readDictionary { entry in
                 let name = try entry.readString()
-                var isListening = false
+                var listening: Set<Int> = []
                 _ = try entry.readArray { rules in
                     let rule = try rules.readString()
-                    isListening = isListening || signal.mayMatch(rule: rule)
+                    for index in signals.indices where signals[index].mayMatch(rule: rule) {
+                        listening.insert(index)
+                    }
                 }
-                if isListening { names.append(try BusName(name)) }
+                for index in listening { names[index].append(try BusName(name)) }
                 return ((), ())
             }
             return names
         } then: { result in
             guard let names = try? result.get() else {
-                return self.readNames(completion: completion)
+                return self.readNames(for: signals, completion: completion)
             }
             self.identifyListeners(names, haveRules: true, completion: completion)
         }
     }
 
-    private func readNames(completion: @escaping @Sendable (Listeners?) -> Void) {
+    private func readNames(
+        for signals: [BroadcastSignal], completion: @escaping @Sendable ([Listeners]?) -> Void
+    ) {
         askBus(
             Self.busInterface, "ListNames", about: nil, replying: "as", isAnsweredAtEnd: true
         ) {
@@ -85,18 +107,25 @@ extension Connection {
         } then: { result in
             guard let names = try? result.get() else { return completion(nil) }
             let unique = names.filter { $0.hasPrefix(":") }.compactMap { try? BusName($0) }
-            self.identifyListeners(unique, haveRules: false, completion: completion)
+            self.identifyListeners(
+                signals.map { _ in unique }, haveRules: false, completion: completion)
         }
     }
 
+    /// - Parameter names: Those of the listeners to each signal.
     private func identifyListeners(
-        _ names: [BusName], haveRules: Bool, completion: @escaping @Sendable (Listeners?) -> Void
+        _ names: [[BusName]], haveRules: Bool,
+        completion: @escaping @Sendable ([Listeners]?) -> Void
     ) {
-        let names = names.filter { $0 != uniqueName }
-        identify(names) { credentials in
+        let all = Array(Set(names.joined()).subtracting([uniqueName].compactMap(\.self)))
+        identify(all) { credentials in
+            let known = Dictionary(uniqueKeysWithValues: zip(all, credentials))
             completion(
-                Listeners(
-                    all: zip(names, credentials).map { ($0, $1) }, haveRules: haveRules))
+                names.map { names in
+                    Listeners(
+                        all: names.compactMap { name in known[name].map { (name, $0) } },
+                        haveRules: haveRules)
+                })
         }
     }
 }
@@ -117,7 +146,15 @@ struct BroadcastSignal {
     let sender: String?
     let path: String
     let interface: String
-    let member: String
+    /// The signals; a rule for one of them is enough.
+    let members: Set<String>
+
+    init(sender: String?, _ address: SignalAddress) {
+        self.sender = sender
+        path = address.path.string
+        interface = address.interface.string
+        members = Set(address.members.map(\.string))
+    }
 
     /// Whether a rule may match the signal, whatever the arguments of the signal are.
     ///
@@ -141,7 +178,7 @@ struct BroadcastSignal {
         case "path=": value != path
         case "path_namespace=": value != "/" && value != path && !path.hasPrefix(value + "/")
         case "interface=": value != interface
-        case "member=": value != member
+        case "member=": !members.contains(value)
         default: false
         }
     }

@@ -1,4 +1,5 @@
 package import DefaultsModel
+internal import DefaultsXfconf
 internal import DomainForms
 package import KeyedArchive
 
@@ -32,7 +33,16 @@ package struct LayerDocument: Sendable {
         switch try Self.form(of: bytes, file) {
         case .list(var layer): self = try layer.read()
         case .json(var layer): self = try layer.read()
+        case .channel(var layer): self = try layer.read()
         }
+    }
+
+    /// Whether a file has anything to do with its layer.
+    ///
+    /// A channel without a lock has nothing to do with the managed layer.
+    package static func mayHaveEntries(_ bytes: [UInt8], of file: LayerFile) -> Bool {
+        guard case .channel = file.form, file.domain.layer == .managed else { return true }
+        return ChannelFile.mayLock(bytes)
     }
 
     /// All errors of a file, as far as it can be read, and the remarks.
@@ -45,6 +55,7 @@ package struct LayerDocument: Sendable {
             switch try form(of: bytes, file) {
             case .list(var layer): return layer.check()
             case .json(var layer): return layer.check()
+            case .channel(var layer): return layer.check()
             }
         } catch {
             return ([error], [])
@@ -54,6 +65,7 @@ package struct LayerDocument: Sendable {
     private enum Form {
         case list(PropertyListLayer)
         case json(JSONLayer)
+        case channel(ChannelLayer)
     }
 
     /// The format of a file, according to its first bytes.
@@ -62,6 +74,9 @@ package struct LayerDocument: Sendable {
     ) throws(LayerProblem) -> Form {
         guard bytes.count <= LayerFile.maximumSize else {
             throw .fileTooLarge(file.path, limit: LayerFile.maximumSize)
+        }
+        if case .channel(let user) = file.form {
+            return .channel(try ChannelLayer(bytes, of: file, for: user))
         }
         switch DomainFormat(of: bytes) {
         case .binary: return .list(try PropertyListLayer(binary: bytes, of: file))

@@ -1,5 +1,6 @@
 package import DefaultsModel
 internal import DefaultsTerms
+package import DefaultsXfconf
 internal import Glibc
 internal import SystemCalls
 
@@ -11,13 +12,26 @@ package struct LayerFile: Hashable, Sendable {
     package let path: String
     /// The domain with the layer, `.managed` or `.system`.
     package let domain: Domain
+    /// What it is.
+    package let form: Form
+
+    /// What a file is.
+    package enum Form: Hashable, Sendable {
+        /// The keys of a domain, as JSON or a property list.
+        case keys
+        /// A channel of Xfconf.
+        ///
+        /// The managed layer has what it locks for the user, and the system layer the rest.
+        case channel(UserNames)
+    }
 
     /// Names a file.
     ///
     /// - Parameter domain: The domain that it is for, with its layer.
-    package init(path: String, domain: Domain) {
+    package init(path: String, domain: Domain, form: Form = .keys) {
         self.path = path
         self.domain = domain
+        self.form = form
     }
 
     /// Recognises a file of a place by its name and the name of its directory.

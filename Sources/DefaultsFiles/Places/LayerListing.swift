@@ -1,4 +1,5 @@
 package import DefaultsModel
+internal import DefaultsXfconf
 internal import Glibc
 internal import SystemCalls
 
@@ -23,6 +24,11 @@ package struct LayerListing: Sendable {
     package init(of places: LayerPlaces, remembering paths: [String] = []) {
         var scan = PlaceScan(remembering: paths)
         // Weaker places come first.
+        if let channels = places.channels {
+            for directory in channels.directories.reversed() {
+                scan.addChannels(directory, of: channels.user)
+            }
+        }
         for place in [LayerPlace.vendor, .recommended, .managed] {
             scan.add(places[place], layer: place.layer)
         }
@@ -74,6 +80,24 @@ private struct PlaceScan {
         }
         // Drop-ins are stronger than every main file.
         for (path, domain) in dropIns { addDropIns(in: path, to: domain) }
+    }
+
+    /// Adds the channels of a directory, after those of weaker places.
+    ///
+    /// A file is in two layers: what it locks is in the managed one.
+    mutating func addChannels(_ directory: String, of user: UserNames) {
+        let suffix = ".xml"
+        for name in names(in: directory) where name.hasSuffix(suffix) && !name.hasPrefix(".") {
+            guard let channel = try? ChannelName(String(name.dropLast(suffix.count))) else {
+                continue
+            }
+            for layer in [Layer.system, .managed] {
+                guard let domain = try? Domain(name: channel.domain, layer: layer) else { continue }
+                files[domain, default: []].append(
+                    LayerFile(
+                        path: "\(directory)/\(name)", domain: domain, form: .channel(user)))
+            }
+        }
     }
 
     private mutating func addDropIns(in directory: String, to domain: Domain) {

@@ -1,4 +1,5 @@
 package import DefaultsModel
+internal import DefaultsXfconf
 
 /// The directories that hold the files of the layers.
 package struct LayerPlaces: Sendable, Equatable {
@@ -10,6 +11,10 @@ package struct LayerPlaces: Sendable, Equatable {
     ///
     /// Recommended values have priority over them.
     package var vendor: String
+    /// Where the channels of Xfconf are; nil if they are not served.
+    ///
+    /// All other places have priority over them.
+    package var channels: ChannelPlaces?
 
     /// The usual directories.
     package static let standard = LayerPlaces(
@@ -23,6 +28,11 @@ package struct LayerPlaces: Sendable, Equatable {
         self.managed = managed
         self.recommended = recommended
         self.vendor = vendor
+    }
+
+    /// All directories.
+    package var directories: [String] {
+        LayerPlace.allCases.map { self[$0] } + (channels?.directories ?? [])
     }
 
     /// The directory of a place.

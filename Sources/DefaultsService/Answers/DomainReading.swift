@@ -18,8 +18,8 @@ final class DomainReading {
     /// The size of the smallest possible archive, in bytes.
     static let smallestArchive = 64
 
-    private let view: DatabaseView
-    private let hosts: HostNames
+    let view: DatabaseView
+    let hosts: HostNames
     /// The damaged values that were left out.
     private(set) var damage: [StorageError] = []
 
@@ -258,7 +258,7 @@ final class DomainReading {
     }
 
     /// The value of a key; nil if it is damaged.
-    private func intactValue(of key: Key, in domain: Domain) throws(StorageError) -> StoredValue? {
+    func intactValue(of key: Key, in domain: Domain) throws(StorageError) -> StoredValue? {
         do throws(StorageError) {
             return try view.value(domain, key)
         } catch {

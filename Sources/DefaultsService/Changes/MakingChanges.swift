@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsXfconf
 
 /// Thrown if a change has no room among the pending changes now, but will have room soon.
 struct RoomAwaited: Error {}
@@ -61,6 +62,8 @@ extension DefaultsObject {
     }
 
     private func reply(to call: MethodCall, _ generation: Generation) throws {
+        // Xfconf's calls have no result.
+        guard call.interface != Xfconf.interface else { return try call.reply() }
         try call.reply { try GenerationReply.write(generation.rawValue, to: &$0) }
     }
 

@@ -82,29 +82,41 @@ extension DefaultsObject {
     private func beginQuery() {
         queryTimer = nil
         audience.beginQuery(at: .now)
+        let addresses = [ChangedSignal.address] + (servesXfconf ? [Self.xfconfSignals] : [])
         connection.assumeIsolated { connection in
-            connection.queryListeners { listeners in
+            connection.queryListeners(to: addresses) { listeners in
                 self.assumeIsolated { $0.finishQuery(listeners) }
             }
         }
     }
 
-    /// - Parameter listeners: Nil if the bus does not answer.
-    private func finishQuery(_ listeners: Listeners?) {
+    /// - Parameter listeners: Those to the contract's signal, and to Xfconf's if it is served; nil if
+    ///   the bus does not answer.
+    private func finishQuery(_ listeners: [Listeners]?) {
         // After the end of the connection nobody can be told.
         let isOver = listeners == nil && !connection.assumeIsolated { $0.isOpen }
         let announcements = audience.finishQuery(
             at: .now, hasAnswer: listeners != nil || isOver)
-        if let listeners { send(announcements, to: listeners) }
+        if let listeners {
+            send(announcements, to: listeners[0])
+            if listeners.count > 1 { sendProperties(announcements, to: listeners[1]) }
+        }
         queryListeners()
         endWaitsForSignals()
     }
 
-    private func send(_ announcements: [Announcement], to listeners: Listeners) {
+    /// A connection that gets signals, and what it may read; nil for everything.
+    typealias Receiver = (name: BusName, scope: AccessScope?)
+
+    /// Who gets signals one by one; nil if they may be sent to all.
+    func receivers(_ listeners: Listeners) -> [Receiver]? {
         let receivers = listeners.all.map { (name: $0.name, scope: scope(of: $0.credentials)) }
-        guard listeners.haveRules || receivers.contains(where: { $0.scope != nil }) else {
-            return send(announcements, to: nil)
-        }
+        let areNeeded = listeners.haveRules || receivers.contains { $0.scope != nil }
+        return areNeeded ? receivers : nil
+    }
+
+    private func send(_ announcements: [Announcement], to listeners: Listeners) {
+        guard let receivers = receivers(listeners) else { return send(announcements, to: nil) }
         let areMany = announcements.count * receivers.count > Self.mostAtOnce
         for announcement in areMany ? Audience.joined(announcements) : announcements {
             for receiver in receivers where receiver.scope?.mayRead(announcement.domain) ?? true {

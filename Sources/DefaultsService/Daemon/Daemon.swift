@@ -21,6 +21,8 @@ package actor Daemon {
     let connection: Connection
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
+    /// The names of the services of desktops that are served, too.
+    let desktopNames: [BusName]
     let logger: Logger
     /// What this process, which is confined, asks about others; nil if it could not be started.
     private let helper: HelperProcess?
@@ -108,7 +110,8 @@ package actor Daemon {
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
-        places = options.places
+        places = options.placesWithChannels
+        desktopNames = options.desktopServices.map(\.busName)
         self.logger = logger
         loop = connection.loop
     }
@@ -190,6 +193,8 @@ extension Daemon {
         if callers == .busReplacingOther {
             // The running daemon must not end for one that cannot serve.
             try location.checkUsability()
+            // The running daemon gives up these names with its own, so they must be waited for.
+            await requestDesktopNames()
             try await HandOver(to: connection).takeOver(within: Self.longestHandOver)
         }
         let database = try await openDatabase(at: location)
@@ -200,11 +205,14 @@ extension Daemon {
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            examiner: examiner, logger: logger,
+            desktopNames: desktopNames, examiner: examiner, logger: logger,
             abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
-        if callers == .bus { try await connection.takeName() }
+        if callers == .bus {
+            try await connection.takeName()
+            await requestDesktopNames()
+        }
         if callers.areOnBus {
             await object.announceRecovered()
             openSocket(at: location)
@@ -218,6 +226,26 @@ extension Daemon {
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
     }
 
+    /// Requests the names of the services of desktops.
+    ///
+    /// While another program has one, this daemon waits for it in the queue of the bus. Everything
+    /// else is served meanwhile.
+    private func requestDesktopNames() async {
+        for name in desktopNames {
+            do {
+                let reply = try await connection.requestName(name)
+                guard reply == .inQueue, callers == .bus else { continue }
+                logger.warning(
+                    """
+                    Another program owns \(name). This daemon serves that name as soon as the other \
+                    program ends, such as when you log in again.
+                    """)
+            } catch {
+                logger.warning("\(name) is not served: \(error)")
+            }
+        }
+    }
+
     /// Gives up what the daemon does not need from now on.
     ///
     /// - Parameter directories: Where the database keeps its files.
@@ -227,10 +255,9 @@ extension Daemon {
                 "The daemon is not confined, because DEFAULTSD_UNCONFINED is in its environment.")
         }
         Database.useFileCalls()
-        let layers = LayerPlace.allCases.map { places[$0] }
         let confinement = ServiceConfinement(
             FileKeeper.Places(
-                own: directories, read: layers, databases: Database.applicationID))
+                own: directories, read: places.directories, databases: Database.applicationID))
         let failures = confinement.begin(with: helper?.requests)
         for failure in failures {
             logger.debug("The daemon is less confined than it could be: \(failure)")

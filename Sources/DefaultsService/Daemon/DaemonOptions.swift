@@ -1,6 +1,7 @@
 import DBus
 package import DefaultsFiles
 import DefaultsStorage
+import DefaultsXfconf
 import Glibc
 import SystemCalls
 
@@ -28,6 +29,16 @@ package struct DaemonOptions: Sendable {
     /// The directories with the files of administrators and vendors.
     package var places = LayerPlaces.standard
 
+    /// The services of desktops that are served, too.
+    package var desktopServices: Set<DesktopService> = []
+
+    /// The directories, with those of channels if Xfconf is served.
+    var placesWithChannels: LayerPlaces {
+        var places = places
+        if desktopServices.contains(.xfconf) { places.channels = .ofEnvironment() }
+        return places
+    }
+
     /// Makes options.
     package init(
         serving callers: Callers = .bus, databaseDirectory: String? = nil,
@@ -36,6 +47,19 @@ package struct DaemonOptions: Sendable {
         self.callers = callers
         self.databaseDirectory = databaseDirectory
         self.places = places
+    }
+}
+
+/// A service of a desktop, which this daemon can be for unmodified programs.
+package enum DesktopService: String, CaseIterable, Sendable {
+    /// The settings service of Xfce.
+    case xfconf
+
+    /// The name on the bus that programs call.
+    var busName: BusName {
+        switch self {
+        case .xfconf: Xfconf.busName
+        }
     }
 }
 

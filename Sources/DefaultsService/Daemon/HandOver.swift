@@ -176,6 +176,15 @@ extension DefaultsObject {
         _ = await durability()
         await signalsSent()
         try await checkQueue(for: successor)
+        try await releaseNames()
+    }
+
+    /// Releases all names.
+    ///
+    /// Those of desktops come first: a daemon that takes over has been waiting for them longer than
+    /// for the service's own.
+    func releaseNames() async throws {
+        for name in desktopNames { _ = try? await connection.releaseName(name) }
         try await connection.releaseName(Contract.busName)
     }
 

@@ -1,6 +1,7 @@
 import DefaultsFiles
 import DefaultsModel
 import DefaultsStorage
+import DefaultsXfconf
 import KeyedArchive
 
 /// The path of a file.
@@ -48,16 +49,17 @@ struct FoundFile {
     /// All of them are read before they are compared with their last contents.
     static let room = 64 << 20
 
-    /// Reads a file; nil if it has been removed meanwhile.
+    /// Reads a file; nil if it has been removed meanwhile, or has nothing for its layer.
     ///
     /// - Parameter room: How many bytes it may have. It is reduced by the size of the file.
     init?(_ file: LayerFile, room: inout Int) {
         self.file = file
         do throws(LayerProblem) {
             let bytes = try file.read(atMost: room)
+            guard LayerDocument.mayHaveEntries(bytes, of: file) else { return nil }
             room -= bytes.count
             contents = .success(bytes)
-            digest = Self.digest(of: bytes)
+            digest = Self.digest(of: bytes, seed: Self.seed(of: file))
         } catch {
             guard error.code != .notFound else { return nil }
             contents = .failure(error)
@@ -72,9 +74,16 @@ struct FoundFile {
         try LayerDocument(contents.get(), of: file)
     }
 
+    /// What the meaning of a file depends on besides its bytes: a channel may lock something for the
+    /// members of a group.
+    private static func seed(of file: LayerFile) -> UInt64 {
+        guard case .channel(let user) = file.form else { return 0 }
+        return XXH64.hash(Array(user.description.utf8), seed: 0)
+    }
+
     /// The digest is never 0, which means "invalid" in a record.
-    private static func digest(of bytes: [UInt8]) -> UInt64 {
-        max(1, XXH64.hash(bytes, seed: 0))
+    private static func digest(of bytes: [UInt8], seed: UInt64 = 0) -> UInt64 {
+        max(1, XXH64.hash(bytes, seed: seed))
     }
 }
 

@@ -68,17 +68,16 @@ extension DefaultsObject {
     ///
     /// - Returns: Why this is not possible; nil if it is.
     private func watchLayers() -> LayerProblem? {
-        let places = layers.places
         do throws(WatchFailure) {
             layers.watch = try DirectoryWatch(
-                [places.managed, places.recommended, places.vendor], on: connection.loop
+                layers.places.directories, on: connection.loop
             ) { [unowned self] sign in
                 assumeIsolated { $0.readLayers(after: sign) }
             }
             return nil
         } catch {
             layers.watch = nil
-            return .notWatched(places.managed, error.number)
+            return .notWatched(layers.places.managed, error.number)
         }
     }
 

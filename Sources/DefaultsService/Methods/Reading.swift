@@ -171,7 +171,7 @@ extension DefaultsObject {
     }
 
     /// Whether a domain with few keys has values that take long to convert.
-    private func isLarge(_ domain: Domain, in view: DatabaseView) throws -> Bool {
+    func isLarge(_ domain: Domain, in view: DatabaseView) throws -> Bool {
         var size = 0
         for entry in try view.summaries(of: domain) {
             size += entry.size

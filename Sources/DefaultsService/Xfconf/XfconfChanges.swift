@@ -1,0 +1,112 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import DefaultsXfconf
+import KeyedArchive
+
+// Invariants
+//
+// 1. A property is set in the layer whose value counts, if the user may change it: in that of this
+//    machine if it has the property, and otherwise in that of all machines.
+// 2. A change that sets the value that programs see already changes nothing, as in Xfconf.
+// 3. Changes are made by `make`, as all changes of calls are.
+
+/// The methods of Xfconf's interface that change something.
+extension DefaultsObject {
+    func setProperty(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            do {
+                let property = try NamedProperty(from: &arguments)
+                // This refuses a program in a sandbox that may not change the domain.
+                _ = try names.domain(property.channel.domain)
+                let archive = try PropertyValue.read(from: &arguments).archive()
+                try ContractError.checkSize(of: archive)
+                return (property: property, archive: archive)
+            } catch {
+                throw XfconfError.refusal(for: error)
+            }
+        } then: { object, call, arguments in
+            do {
+                try object.set(arguments.property, to: arguments.archive, for: call)
+            } catch {
+                throw XfconfError.refusal(for: error)
+            }
+        }
+    }
+
+    private func set(
+        _ property: NamedProperty, to archive: KeyedArchive, for call: MethodCall
+    ) throws {
+        let key = property.key
+        let layers = try layers(of: property.channel)
+        let holder = try layers.first { try database.generation($0, key) != nil }
+        let domain =
+            if let holder, case .host = holder.layer { holder } else {
+                try property.channel.domain(.domain)
+            }
+        try checkWritable(domain, [key])
+        if let holder, try !differs(holder, key, from: archive) { return try call.reply() }
+        let assignment = ChangeProposal.Assignment(key: key, archive: archive.bytes)
+        try make(
+            ChangeProposal(domain: domain, set: [assignment], origin: origin(of: call)), for: call)
+    }
+
+    func resetProperty(_ call: MethodCall) throws {
+        let names = changingNames(for: call)
+        let (channel, name, base, isRecursive) = try call.arguments { reader in
+            let channel = try ChannelName(reader.readString())
+            let name = try reader.readString()
+            let base = try PropertyBase(name)
+            _ = try names.domain(channel.domain)
+            return (channel, name, base, try reader.readBool())
+        }
+        let missing = XfconfError.notFound(name, in: channel)
+        if isRecursive {
+            try reset(base, of: channel, orThrow: missing, for: call)
+        } else {
+            guard case .property(let key) = base else { throw XfconfError.rootNeedsRecursion }
+            try reset(key, of: channel, orThrow: missing, for: call)
+        }
+    }
+
+    /// Removes the user's value of a property.
+    private func reset(
+        _ key: Key, of channel: ChannelName, orThrow missing: XfconfError, for call: MethodCall
+    ) throws {
+        let domains = try layers(of: channel).filter(\.layer.isWritable)
+            .filter { try database.generation($0, key) != nil }
+        guard !domains.isEmpty else { throw missing }
+        try checkWritable(domains[0], [key])
+        try remove(domains.map { ($0, [key]) }, for: call)
+    }
+
+    /// Removes the user's values of a property and all properties below it, except for those that are
+    /// locked.
+    private func reset(
+        _ base: PropertyBase, of channel: ChannelName, orThrow missing: XfconfError,
+        for call: MethodCall
+    ) throws {
+        var removals: [(domain: Domain, keys: [Key])] = []
+        var isKnown = if case .root = base { true } else { false }
+        for domain in try layers(of: channel) where layers.mayHaveKeys(domain) {
+            let keys = try database.keys(of: domain).filter(base.covers)
+            isKnown = isKnown || !keys.isEmpty
+            guard domain.layer.isWritable else { continue }
+            let free = try keys.filter { try !isLocked($0, in: domain, shownBy: database.view) }
+            if !free.isEmpty { removals.append((domain, free)) }
+        }
+        guard isKnown else { throw missing }
+        try remove(removals, for: call)
+    }
+
+    private func remove(_ removals: [(domain: Domain, keys: [Key])], for call: MethodCall) throws {
+        let origin = origin(of: call)
+        let changes = removals.map {
+            ChangeProposal(domain: $0.domain, removed: $0.keys, origin: origin)
+        }
+        guard let last = changes.last else { return try call.reply() }
+        for change in changes.dropLast() { publish(try commit(change)) }
+        try make(last, for: call)
+    }
+}

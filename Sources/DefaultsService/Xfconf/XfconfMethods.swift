@@ -1,0 +1,229 @@
+import DBus
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import DefaultsTerms
+import DefaultsXfconf
+import KeyedArchive
+
+// Invariants
+//
+// 1. A property is a key of the channel's domain. It has the value of the first layer that has the
+//    key: managed, host, domain, system. The global domain has no part in it.
+// 2. A value of a type that Xfconf does not have counts as none.
+// 3. Callers have the same rights as in the contract.
+
+/// The interface of Xfconf, if the daemon serves it.
+extension DefaultsObject {
+    /// The interface, with the methods here that answer it.
+    var xfconfInterface: Interface {
+        Interface(
+            Xfconf.interface,
+            methods: [
+                method(Xfconf.setProperty) { try $0.setProperty($1) },
+                method(Xfconf.getProperty) { try $0.getProperty($1) },
+                method(Xfconf.getAllProperties) { try $0.getAllProperties($1) },
+                method(Xfconf.propertyExists) { try $0.propertyExists($1) },
+                method(Xfconf.resetProperty) { try $0.resetProperty($1) },
+                method(Xfconf.listChannels) { try $0.listChannels($1) },
+                method(Xfconf.isPropertyLocked) { try $0.isPropertyLocked($1) },
+            ],
+            signals: [Xfconf.propertyChanged, Xfconf.propertyRemoved])
+    }
+
+    private func method(
+        _ declaration: Xfconf.Declaration, answeredBy answer: @escaping Answer
+    ) -> Method {
+        Method(declaration.name, in: declaration.input, out: declaration.output) { call in
+            do {
+                try self.assumeIsolated { try $0.carryOut(call, by: answer) }
+            } catch let error as StorageError {
+                throw XfconfError(.writeFailure, error.description)
+            } catch {
+                throw XfconfError.refusal(for: error)
+            }
+        }
+    }
+
+    private func getProperty(_ call: MethodCall) throws {
+        let property = try readProperty(in: call)
+        let missing = XfconfError.notFound(property.key.name, in: property.channel)
+        guard let stored = try stored(property, for: call) else { throw missing }
+        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+            guard let value = stored.property else { throw missing }
+            return try call.reply { try $0.writeValue(.variant(value.value)) }
+        }
+        try runOnLane(call, in: .conversions) { detached in
+            guard let value = stored.property else { throw missing }
+            try detached.write { try $0.writeValue(.variant(value.value)) }
+        } then: { _, _, detached, _ in
+            try detached.sendReply()
+        }
+    }
+
+    private func propertyExists(_ call: MethodCall) throws {
+        let property = try readProperty(in: call)
+        let exists = try stored(property, for: call)?.property != nil
+        try call.reply { try $0.writeBool(exists) }
+    }
+
+    private func isPropertyLocked(_ call: MethodCall) throws {
+        let property = try readProperty(in: call)
+        let domain = try property.channel.domain(.domain)
+        let isLocked = try isLocked(
+            property.key, in: domain, shownBy: view(for: call, of: domain))
+        try call.reply { try $0.writeBool(isLocked) }
+    }
+
+    private func getAllProperties(_ call: MethodCall) throws {
+        let (channel, name, base) = try call.arguments { reader in
+            let channel = try ChannelName(reader.readString())
+            let name = try reader.readString()
+            return (channel, name, try PropertyBase(name))
+        }
+        let layers = try layers(of: channel)
+        let view = view(for: call, of: layers[0])
+        let isLong = try layers.contains {
+            try replySize(of: $0, in: view).isLong || isLarge($0, in: view)
+        }
+        try answer(call, isLong: isLong) { reading, writer in
+            do {
+                let count = try reading.writeProperties(of: layers, below: base, to: &writer)
+                guard case .property = base, count == 0 else { return }
+                throw XfconfError.notFound(name, in: channel)
+            } catch let error as ContractError {
+                throw XfconfError.refusal(for: error)
+            }
+        }
+    }
+
+    private func listChannels(_ call: MethodCall) throws {
+        let host = hosts.this.id
+        let isLong = try view(for: call).mayHaveMoreDomains(than: LongCalls.fewKeys)
+        try answer(call, isLong: isLong) { try $0.writeChannels(on: host, to: &$1) }
+    }
+
+    // MARK: What is stored
+
+    /// A channel and a property that a call names.
+    struct NamedProperty {
+        let channel: ChannelName
+        let key: Key
+    }
+
+    private func readProperty(in call: MethodCall) throws -> NamedProperty {
+        try call.arguments { try NamedProperty(from: &$0) }
+    }
+
+    /// The layers that have a channel's properties, the strongest first.
+    func layers(of channel: ChannelName) throws -> [Domain] {
+        try [.managed, .host(hosts.this.id), .domain, .system].map(channel.domain)
+    }
+
+    /// What is stored for a property, as far as the caller may see it.
+    private func stored(_ property: NamedProperty, for call: MethodCall) throws -> StoredValue? {
+        let layers = try layers(of: property.channel)
+        let view = view(for: call, of: layers[0])
+        for layer in layers where self.layers.mayHaveKeys(layer) {
+            if let stored = try view.value(layer, property.key) { return stored }
+        }
+        return nil
+    }
+}
+
+extension DefaultsObject.NamedProperty {
+    /// Reads the channel and the property, which every call begins with.
+    init(from reader: inout MessageReader) throws {
+        channel = try ChannelName(reader.readString())
+        key = try PropertyName.key(reader.readString())
+    }
+}
+
+extension ChannelName {
+    /// A layer of the channel's domain.
+    func domain(_ layer: Layer) throws -> Domain {
+        try Domain(name: domain, layer: layer)
+    }
+}
+
+extension StoredValue {
+    /// The value of a property; nil if programs see none in it.
+    var property: PropertyValue? {
+        (try? KeyedArchive(validating: archive)).flatMap { PropertyValue($0) }
+    }
+}
+
+// MARK: Replies with many names
+
+extension DomainReading {
+    /// The most bytes that an entry needs besides its key and value: an entry and a variant.
+    private static let entryRoom = 64
+
+    /// Writes the reply of `GetAllProperties`.
+    ///
+    /// - Parameter layers: The strongest first.
+    /// - Returns: How many keys the base covers.
+    func writeProperties(
+        of layers: [Domain], below base: PropertyBase, to reply: inout MessageWriter
+    ) throws -> Int {
+        var layerOfKey: [Key: Domain] = [:]
+        for layer in layers {
+            for key in try view.keys(of: layer) where base.covers(key) {
+                if layerOfKey[key] == nil { layerOfKey[key] = layer }
+            }
+        }
+        try reply.writeDictionary(key: "s", value: "v") { entries in
+            for (key, layer) in layerOfKey.sorted(by: { $0.key < $1.key }) {
+                guard let value = try intactValue(of: key, in: layer)?.property else { continue }
+                try entries.writeEntry {
+                    try $0.writeString(key.name)
+                    try $0.writeValue(.variant(value.value))
+                }
+                guard entries.size <= ContractLimits.maximumReplySize else {
+                    throw ContractError(tooLargeDomain: layer, on: hosts)
+                }
+            }
+        }
+        return layerOfKey.count
+    }
+
+    /// Writes the reply of `ListChannels`.
+    ///
+    /// - Parameter host: The machine whose own layers count.
+    func writeChannels(on host: HostID, to reply: inout MessageWriter) throws {
+        let domains = try view.domains() + view.domainsOfFiles()
+        let channels = domains.compactMap { domain -> String? in
+            if case .host(let other) = domain.layer, other != host { return nil }
+            return ChannelName(domain: domain.name)?.description
+        }
+        let names = Set(channels).sorted()
+        try NamesSize.check(names, room: ContractLimits.maximumReplySize)
+        try reply.writeArray(of: "s") { for name in names { try $0.writeString(name) } }
+    }
+}
+
+// MARK: Errors
+
+extension XfconfError {
+    /// The error that a caller gets.
+    ///
+    /// What makes the service postpone the call, or repair the database, is no refusal and stays as
+    /// it is.
+    static func refusal(for error: any Error) -> any Error {
+        switch error {
+        case let error as ContractError: XfconfError(code(of: error.code), error.message)
+        case let error as ModelError: XfconfError(.invalidProperty, error.description)
+        case let error as ValueFormError: XfconfError(.internalError, error.description)
+        default: error
+        }
+    }
+
+    private static func code(of code: ContractError.Code) -> Code {
+        switch code {
+        case .locked, .accessDenied: .permissionDenied
+        case .storageFailed, .limitsExceeded, .tooLarge, .notDurable: .writeFailure
+        case .notRepresentable: .readFailure
+        default: .internalError
+        }
+    }
+}
