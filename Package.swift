@@ -133,7 +133,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "CLinux", "SystemCalls",
+                "DefaultsXfconf", "CLinux", "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 

@@ -27,7 +27,7 @@ struct Defaultsctl: AsyncParsableCommand {
             FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self,
             Find.self, Explain.self,
             Locked.self, Grant.self, Revoke.self, Grants.self, Lint.self, Watch.self, Inspect.self,
-            Sync.self, Status.self, Stats.self,
+            Sync.self, Status.self, Stats.self, Adopt.self, Release.self,
             Doctor.self,
             BackupCommands.self,
             Complete.self,

@@ -111,7 +111,7 @@ package actor Daemon {
         self.connection = connection
         callers = options.callers
         places = options.placesWithChannels
-        desktopNames = options.desktopServices.map(\.busName)
+        desktopNames = options.servedDesktops.map(\.busName)
         self.logger = logger
         loop = connection.loop
     }

@@ -32,10 +32,23 @@ package struct DaemonOptions: Sendable {
     /// The services of desktops that are served, too.
     package var desktopServices: Set<DesktopService> = []
 
+    /// The services that the user has adopted, and those of the command line.
+    ///
+    /// The tool marks each adopted service with a file in the directory of the configuration.
+    var servedDesktops: Set<DesktopService> {
+        guard callers.areOnBus, let location = try? DatabaseLocation.fromEnvironment() else {
+            return desktopServices
+        }
+        let adopted = DesktopService.allCases.filter {
+            FileStatus.ifAny("\(location.directory)/\($0.rawValue)") != nil
+        }
+        return desktopServices.union(adopted)
+    }
+
     /// The directories, with those of channels if Xfconf is served.
     var placesWithChannels: LayerPlaces {
         var places = places
-        if desktopServices.contains(.xfconf) { places.channels = .ofEnvironment() }
+        if servedDesktops.contains(.xfconf) { places.channels = .ofEnvironment() }
         return places
     }
 

@@ -78,6 +78,8 @@ struct Places {
     let home: String?
     let config: String?
     let runtime: String?
+    /// Where the user's own data is.
+    let ownData: String?
     /// Where the bus looks for activation files, in this order.
     let services: [String]
     /// Where the user's service manager looks for units, in this order.
@@ -96,7 +98,7 @@ struct Places {
         home = path("HOME")
         config = path("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" }
         runtime = path("XDG_RUNTIME_DIR")
-        let ownData = path("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" }
+        ownData = path("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" }
         let allData = Self.variable("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 }
         let data =
             [ownData].compactMap(\.self)

@@ -82,6 +82,20 @@ struct ToolError: Error {
     static let domainInDocument = ToolError(
         "Each line needs a key: 'apply' cannot change a whole domain.", refused)
 
+    static let noHome = ToolError(
+        "Neither HOME nor XDG_CONFIG_HOME is an absolute path. Set HOME to your home directory.",
+        refused)
+
+    static let noDaemonProgram = ToolError(
+        "defaultsd is not installed beside this program or in PATH. Install both into the same directory.",
+        refused)
+
+    static func doesNotEnd(_ name: String, _ process: UInt32) -> ToolError {
+        ToolError(
+            "Process \(process), which owns \(name), does not end. End it, and run this command again.",
+            refused)
+    }
+
     static func noBackup(_ name: String) -> ToolError {
         ToolError(
             "There is no backup '\(name.onOneLine)'. Run 'defaultsctl backup list' to list all "

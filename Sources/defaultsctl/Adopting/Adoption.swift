@@ -1,0 +1,211 @@
+import DBus
+import DefaultsClient
+import KeyedArchive
+
+/// The way of one door to defaultsd, and back.
+///
+/// 1. Each step can be repeated. After an interruption, the next run goes on.
+/// 2. The mark decides which side has the values: with it the database, without it the files of the
+///    other service.
+/// 3. A value is removed from no side before the other one has it.
+struct Adoption {
+    let door: any DesktopDoor
+    let files: AdoptionFiles
+    let defaults: RemoteDefaults
+    let bus: Connection
+
+    /// What was done, in a sentence.
+    typealias Report = String
+
+    // MARK: There
+
+    /// What ``adopt()`` would do.
+    func plan() throws -> Report {
+        guard !files.isAdopted else { return "\(door.name) is adopted already." }
+        return
+            "\(door.name): \(Self.count(try door.read())) would be imported, and these files written: "
+            + files.paths.joined(separator: ", ")
+    }
+
+    /// Imports the values, and takes the place of the other service.
+    func adopt() async throws -> Report {
+        let isRepeated = files.isAdopted
+        var imported: [ImportedDomain] = []
+        if !isRepeated {
+            // The other service writes its last changes when it ends. A program may start it again.
+            for name in door.busNames { try await endRival(of: name) }
+            imported = try door.read()
+            try await replace(imported)
+            try files.writeMark()
+        }
+        guard let program = DaemonProgram.find() else { throw ToolError.noDaemonProgram }
+        try files.writeActivation(of: program)
+        try await bus.reloadActivation()
+        let hadRival = try await takeNames()
+        if !isRepeated, hadRival { try await replace(try door.read(), insteadOf: imported) }
+        return isRepeated
+            ? "\(door.name) is adopted already."
+            : "\(door.name): \(Self.count(imported)) imported. defaultsd serves its programs now."
+    }
+
+    private func endRival(of name: BusName) async throws {
+        if try await bus.rival(for: name) != nil { try await bus.end(name) }
+    }
+
+    /// - Returns: Whether the other service had a name, so it may have written since.
+    private func takeNames() async throws -> Bool {
+        var hadRival = false
+        for name in door.busNames {
+            if try await bus.rival(for: name) != nil {
+                hadRival = true
+                try await bus.end(name)
+            }
+        }
+        for name in door.busNames where try await bus.owner(of: name) == nil {
+            try await bus.restartService()
+            try await bus.startService(name)
+        }
+        return hadRival
+    }
+
+    /// Gives domains exactly these values, in one change.
+    private func replace(_ domains: [ImportedDomain]) async throws {
+        var transactions: [(domain: String, transaction: DefaultsTransaction)] = []
+        for domain in domains {
+            var transaction = DefaultsTransaction()
+            let keys = Set(domain.entries.map(\.key))
+            for entry in domain.entries { transaction.set(entry.key, to: entry.archive) }
+            for key in try await defaults.keys(in: domain.name) where !keys.contains(key) {
+                transaction.remove(key)
+            }
+            transactions.append((domain.name, transaction))
+        }
+        guard !transactions.isEmpty else { return }
+        try await defaults.applyAll(transactions, isDurable: true)
+    }
+
+    /// Makes the changes that lead from one state of the other service to a later one.
+    private func replace(
+        _ later: [ImportedDomain], insteadOf earlier: [ImportedDomain]
+    ) async throws {
+        let changes = Self.changes(from: earlier, to: later)
+        guard !changes.isEmpty else { return }
+        var transactions: [String: DefaultsTransaction] = [:]
+        for change in changes {
+            if let archive = change.archive {
+                transactions[change.domain, default: .init()].set(change.key, to: archive)
+            } else {
+                transactions[change.domain, default: .init()].remove(change.key)
+            }
+        }
+        try await defaults.applyAll(
+            transactions.map { ($0.key, $0.value) }, isDurable: true)
+    }
+
+    // MARK: Back
+
+    /// What ``release()`` would do.
+    func releasePlan() async throws -> Report {
+        guard files.isStarted else { return "\(door.name) is not adopted." }
+        return
+            "\(door.name): \(Self.count(try await stored())) would be written back for \(door.rival), "
+            + "and these files removed: " + files.paths.joined(separator: ", ")
+    }
+
+    /// Writes the values into the files of the other service, and gives it its place back.
+    func release() async throws -> Report {
+        guard files.isStarted else { return "\(door.name) is not adopted." }
+        let written = try await stored()
+        // Without the mark, the files have the values already.
+        if files.hasMark { try door.write(written) }
+        try files.removeActivation()
+        try await bus.reloadActivation()
+        try files.removeMark()
+        try await bus.restartService()
+        for change in Self.changes(from: written, to: try await stored()) {
+            try await door.pass(change.archive, for: change.key, in: change.domain, over: bus)
+        }
+        return
+            "\(door.name): \(Self.count(written)) written back. \(door.rival) serves its programs again."
+    }
+
+    /// Everything that programs have stored by this door.
+    ///
+    /// The values for this machine win over those for all machines.
+    private func stored() async throws -> [ImportedDomain] {
+        var domains: [ImportedDomain] = []
+        for name in Set(try await defaults.domains().map(\.withoutLayer)).sorted()
+        where door.covers(name) {
+            var values: [String: KeyedArchive] = [:]
+            for layer in [name, "\(name)@host"] {
+                for entry in try await defaults.entries(in: layer).entries {
+                    values[entry.key] = entry.archive
+                }
+            }
+            let entries = values.sorted { $0.key < $1.key }
+            domains.append(
+                ImportedDomain(
+                    name: name,
+                    entries: entries.map { DefaultsEntry(key: $0.key, archive: $0.value) }))
+        }
+        return domains
+    }
+
+    // MARK: Comparing
+
+    private typealias Change = (domain: String, key: String, archive: KeyedArchive?)
+
+    private static func changes(
+        from earlier: [ImportedDomain], to later: [ImportedDomain]
+    ) -> [Change] {
+        func values(_ domains: [ImportedDomain]) -> [String: [String: KeyedArchive]] {
+            var values: [String: [String: KeyedArchive]] = [:]
+            for domain in domains {
+                for entry in domain.entries {
+                    values[domain.name, default: [:]][entry.key] = entry.archive
+                }
+            }
+            return values
+        }
+        let (old, new) = (values(earlier), values(later))
+        let changed = new.flatMap { domain, entries in
+            entries.compactMap { key, archive -> Change? in
+                old[domain]?[key].map { $0.isSame(as: archive) } == true
+                    ? nil : (domain, key, archive)
+            }
+        }
+        let removed = old.flatMap { domain, entries in
+            entries.keys.filter { new[domain]?[$0] == nil }.map { (domain, $0, nil) as Change }
+        }
+        return changed + removed
+    }
+
+    private static func count(_ domains: [ImportedDomain]) -> String {
+        let values = domains.reduce(0) { $0 + $1.entries.count }
+        return "\(Amount.of(values, "value")) of \(Amount.of(domains.count, "domain"))"
+    }
+}
+
+extension String {
+    /// The name of a domain without the suffix of its layer.
+    fileprivate var withoutLayer: String { String(prefix { $0 != "@" }) }
+}
+
+extension Adoption {
+    /// Runs a step for each of these doors, and prints what it reports.
+    static func forEach(
+        of doors: [DoorName], with defaults: RemoteDefaults,
+        _ step: (Adoption) async throws -> Report
+    ) async throws {
+        let places = Places()
+        let bus = try await Connection.open(.session, on: defaults.connection.loop)
+        for name in doors {
+            let door = try name.door(in: places)
+            let adoption = Adoption(
+                door: door, files: try AdoptionFiles(of: door, in: places), defaults: defaults,
+                bus: bus)
+            try SafeOutput.print(try await step(adoption))
+        }
+        await bus.close()
+    }
+}

@@ -1,0 +1,94 @@
+import DBus
+import DefaultsClient
+import DefaultsProtocol
+@preconcurrency import Glibc
+import SystemCalls
+
+/// The files that say which doors defaultsd serves.
+///
+/// 1. The mark, `$XDG_CONFIG_HOME/defaultsd/NAME`: with it, the database has the values of this door,
+///    and the daemon serves it. It is written when everything is imported, and removed when everything is
+///    written back.
+/// 2. An activation file for each name on the bus. The user's files win over those of packages.
+struct AdoptionFiles {
+    let door: any DesktopDoor
+    private let mark: String
+    private let services: String
+
+    init(of door: any DesktopDoor, in places: Places) throws(ToolError) {
+        guard let database = places.database, let data = places.ownData else { throw .noHome }
+        self.door = door
+        mark = "\(database)/\(door.name.rawValue)"
+        services = "\(data)/dbus-1/services"
+    }
+
+    /// The paths of all of them, for people.
+    var paths: [String] { [mark] + door.busNames.map(path) }
+
+    /// Whether the database has the values of this door.
+    ///
+    /// Without the activation files, the other service may have run since.
+    var isAdopted: Bool {
+        FileStatus.ifAny(mark) != nil
+            && door.busNames.allSatisfy { FileStatus.ifAny(path($0)) != nil }
+    }
+
+    /// Whether any of them exists.
+    var isStarted: Bool { paths.contains { FileStatus.ifAny($0) != nil } }
+
+    var hasMark: Bool { FileStatus.ifAny(mark) != nil }
+
+    func writeMark() throws(ToolError) {
+        try Self.write(
+            "defaultsd keeps the values of this door. See 'defaultsctl release'.\n", to: mark)
+    }
+
+    func removeMark() throws(ToolError) { try Self.remove(mark) }
+
+    func writeActivation(of program: String) throws(ToolError) {
+        for name in door.busNames {
+            try Self.write(
+                """
+                [D-BUS Service]
+                Name=\(name)
+                Exec=\(program) --replace
+                SystemdService=defaultsd.service
+
+                """, to: path(name))
+        }
+    }
+
+    func removeActivation() throws(ToolError) {
+        for name in door.busNames { try Self.remove(path(name)) }
+    }
+
+    private func path(_ name: BusName) -> String { "\(services)/\(name).service" }
+
+    /// Writes a file as a whole, and its directories if they are missing.
+    ///
+    /// When this returns, it is on disk.
+    static func write(_ text: String, to path: String) throws(ToolError) {
+        do {
+            try makeDirectory(Path.parent(of: path))
+            try OutputFile.write(Array(text.utf8), to: path)
+            try File(Path.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
+        } catch let error as OutputFile.Failure {
+            throw .input(path, error.message)
+        } catch {
+            throw .input(path, "\(error)")
+        }
+    }
+
+    /// Removes a file; one that does not exist is no error.
+    static func remove(_ path: String) throws(ToolError) {
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw .input(path, SystemError.words(for: errno) + ".")
+        }
+    }
+
+    private static func makeDirectory(_ path: String) throws(SystemError) {
+        if FileStatus.ifAny(path)?.kind == .directory { return }
+        try makeDirectory(Path.parent(of: path))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+    }
+}

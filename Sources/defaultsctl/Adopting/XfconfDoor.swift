@@ -1,0 +1,100 @@
+import DBus
+import DefaultsClient
+import DefaultsModel
+import DefaultsXfconf
+@preconcurrency import Glibc
+import KeyedArchive
+import SystemCalls
+
+/// Xfce: the files of xfconfd, one for each channel.
+struct XfconfDoor: DesktopDoor {
+    let name = DoorName.xfconf
+    let rival = "xfconfd"
+    let busNames = [Xfconf.busName]
+    /// The directory of the user's files.
+    private let directory: String
+
+    private static let suffix = ".xml"
+    /// The largest file that is read, in bytes.
+    private static let largestFile = 32 << 20
+
+    init(in places: Places) throws(ToolError) {
+        guard let config = places.config else { throw .noHome }
+        directory = "\(config)/xfce4/xfconf/xfce-perchannel-xml"
+    }
+
+    func covers(_ domain: String) -> Bool { ChannelName(domain: domain) != nil }
+
+    func read() throws -> [ImportedDomain] {
+        guard FileStatus.ifAny(directory) != nil else { return [] }
+        return try Directory.names(in: directory).sorted().compactMap { file in
+            guard file.hasSuffix(Self.suffix),
+                let channel = try? ChannelName(String(file.dropLast(Self.suffix.count)))
+            else { return nil }
+            return ImportedDomain(
+                name: channel.domain, entries: try entries(of: "\(directory)/\(file)"))
+        }
+    }
+
+    private func entries(of path: String) throws -> [DefaultsEntry] {
+        let bytes = try InputFile.contents(of: path, limit: Self.largestFile)
+        do {
+            // Locks are for administrators: xfconfd ignores them in the user's own files.
+            let channel = try ChannelFile(bytes, for: UserNames(name: "", groups: []))
+            return try channel.properties.compactMap { property in
+                try property.value.map {
+                    DefaultsEntry(key: property.key.name, archive: try $0.archive())
+                }
+            }
+        } catch let error as ChannelFileError {
+            throw ToolError.input("\(path):\(error.line):\(error.column)", error.message)
+        }
+    }
+
+    func write(_ domains: [ImportedDomain]) throws {
+        var files: Set<String> = []
+        for domain in domains {
+            guard let channel = ChannelName(domain: domain.name) else { continue }
+            var text = ChannelText(of: channel)
+            for entry in domain.entries {
+                // What is no property was not seen by any program of Xfce.
+                guard entry.key.hasPrefix("/"), let value = PropertyValue(entry.archive) else {
+                    continue
+                }
+                text.add(value, for: entry.key)
+            }
+            let file = "\(channel)\(Self.suffix)"
+            try AdoptionFiles.write(text.text, to: "\(directory)/\(file)")
+            files.insert(file)
+        }
+        try removeEmptied(except: files)
+    }
+
+    /// Removes the files of channels that have no property any more.
+    private func removeEmptied(except files: Set<String>) throws {
+        guard FileStatus.ifAny(directory) != nil else { return }
+        for file in try Directory.names(in: directory)
+        where file.hasSuffix(Self.suffix) && !files.contains(file) {
+            guard (try? ChannelName(String(file.dropLast(Self.suffix.count)))) != nil else {
+                continue
+            }
+            try AdoptionFiles.remove("\(directory)/\(file)")
+        }
+    }
+
+    func pass(
+        _ archive: KeyedArchive?, for key: String, in domain: String, over bus: Connection
+    ) async throws {
+        guard let channel = ChannelName(domain: domain), key.hasPrefix("/") else { return }
+        let property = [Value.string(channel.description), .string(key)]
+        if let value = archive.flatMap({ PropertyValue($0) }) {
+            _ = try await bus.call(
+                Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.setProperty.name,
+                property + [.variant(value.value)])
+        } else {
+            _ = try await bus.call(
+                Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.resetProperty.name,
+                property + [.boolean(false)])
+        }
+    }
+}

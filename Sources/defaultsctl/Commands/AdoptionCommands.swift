@@ -1,0 +1,68 @@
+import ArgumentParser
+import DefaultsClient
+
+/// The doors that a command is about.
+struct DoorArguments: ParsableArguments {
+    @Argument(help: "The services: \(Self.names), or all; without any, all.")
+    var services: [String] = []
+
+    @Flag(help: "Change nothing, and say what would be done.")
+    var dryRun = false
+
+    /// The doors that are meant.
+    var names: [DoorName] {
+        DoorName.allCases.filter {
+            services.isEmpty || services.contains("all") || services.contains($0.rawValue)
+        }
+    }
+
+    private static var names: String { DoorName.allCases.map(\.rawValue).joined(separator: ", ") }
+
+    func validate() throws {
+        for service in services where service != "all" && DoorName(rawValue: service) == nil {
+            throw ValidationError(
+                "There is no service '\(service.onOneLine)'. Give \(Self.names) or all.")
+        }
+    }
+}
+
+struct Adopt: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Lets unmodified programs of desktops use defaultsd.",
+        discussion: """
+            Imports what the programs have stored so far, and takes the place of their settings \
+            service: xfconf is that of Xfce. The user's files of that service stay as they are. \
+            No log-out is needed. An interrupted run can be repeated. 'defaultsctl release' leads back.
+            """)
+
+    @OptionGroup var doors: DoorArguments
+
+    static var needsBus: Bool { true }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        try await Adoption.forEach(of: doors.names, with: defaults) {
+            doors.dryRun ? try $0.plan() : try await $0.adopt()
+        }
+    }
+}
+
+struct Release: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Takes programs of desktops back to their own settings service.",
+        discussion: """
+            Writes all values into the files of that service, and gives it its place back. The \
+            values in the database stay. An interrupted run can be repeated.
+            """)
+
+    @OptionGroup var doors: DoorArguments
+
+    static var needsBus: Bool { true }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        try await Adoption.forEach(of: doors.names, with: defaults) {
+            doors.dryRun ? try await $0.releasePlan() : try await $0.release()
+        }
+    }
+}

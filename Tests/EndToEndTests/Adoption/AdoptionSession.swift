@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A session of a user with real services: the bus finds its activation files as in a session of a
+/// desktop, so the user's own files win over those of packages.
+struct AdoptionSession {
+    let directory: TemporaryDirectory
+    private let environment: [String: String]
+
+    init() throws {
+        try ShippedPrograms.requireNew()
+        directory = try TemporaryDirectory()
+        let path = directory.path
+        for folder in ["config", "data", "runtime", "share/dbus-1/services"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(path)/\(folder)", withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        let system = ProcessInfo.processInfo.environment
+        environment = [
+            "PATH": "\(Desktop.programs):\(system["PATH"] ?? "/usr/bin:/bin")", "HOME": path,
+            "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data",
+            "XDG_RUNTIME_DIR": "\(path)/runtime", "XDG_DATA_DIRS": "\(path)/share",
+            "XDG_CONFIG_DIRS": "\(path)/xdg",
+            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(path)/no-system-bus",
+        ]
+        try install("org.defaultsd.Defaults1", running: "\(Desktop.programs)/defaultsd")
+        if let xfconfd = XfconfDesktop.xfconfd { try install("org.xfce.Xfconf", running: xfconfd) }
+    }
+
+    private func install(_ name: String, running program: String) throws {
+        try "[D-BUS Service]\nName=\(name)\nExec=\(program)\n".write(
+            toFile: "\(directory.path)/share/dbus-1/services/\(name).service", atomically: true,
+            encoding: .utf8)
+    }
+
+    /// Runs a script of a shell on a new bus, which ends with it.
+    func run(_ script: String) -> ProgramResult {
+        ProgramResult.run(
+            ["dbus-run-session", "--", "bash", "-c", script], environment: environment)
+    }
+}
