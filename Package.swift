@@ -109,6 +109,9 @@ let package = Package(
             ["DefaultsTerms", "DBus", "KeyedArchive", "PropertyList", "SystemCalls"],
             exclude: ["org.defaultsd.Defaults1.xml"]),
         module(
+            "DconfFiles",
+            ["DefaultsTerms", "DefaultsProtocol", "DBus", "SystemCalls", "CExpat"]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
@@ -233,6 +236,9 @@ let package = Package(
                 "DefaultsTerms", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
                 "SystemCalls", "TestSupport",
             ]),
+        tests(
+            "DconfFilesTests",
+            ["DconfFiles", "DefaultsProtocol", "TestSupport"]),
         tests(
             "EndToEndTests",
             [

@@ -122,7 +122,7 @@ extension ExactType {
     }
 
     /// The numbers of an integer type; nil for other types.
-    var integers: ClosedRange<Int128>? {
+    package var integers: ClosedRange<Int128>? {
         switch self {
         case .byte: 0...Int128(UInt8.max)
         case .int16: Int128(Int16.min)...Int128(Int16.max)

@@ -1,0 +1,143 @@
+import DconfFiles
+import DefaultsProtocol
+import TestSupport
+
+/// Values that GLib made, in its bytes.
+struct GLibValue {
+    let type: ExactType
+    let bytes: [UInt8]
+    /// Whether GLib says that the bytes are in normal form.
+    let isNormal: Bool
+    /// What GLib reads from the bytes, in the notation of `ExactValue.notation`.
+    let notation: String
+
+    /// Random values of random types, then each again with some bytes changed.
+    static func random(count: Int, seed: Int) throws -> [GLibValue] {
+        let output = try Python.run(program, arguments: ["\(count)", "\(seed)"])
+        return String(decoding: output, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count == 4, let type = ExactType(String(words[0])) else { return nil }
+            return GLibValue(
+                type: type, bytes: hexadecimal(words[1]), isNormal: words[2] == "1",
+                notation: String(words[3]))
+        }
+    }
+
+    private static func hexadecimal(_ text: Substring) -> [UInt8] {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        return stride(from: 0, to: digits.count - 1, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
+    }
+
+    private static let program = #"""
+        import random, struct, sys
+        from gi.repository import GLib
+        count, seed = int(sys.argv[1]), int(sys.argv[2])
+        dice = random.Random(seed)
+        BASIC = "bynqiuxtdsog"
+        BITS = {"n": 16, "i": 32, "x": 64, "y": 8, "q": 16, "u": 32, "t": 64}
+        MAKE = {"n": "int16", "i": "int32", "x": "int64", "y": "byte", "q": "uint16", "u": "uint32",
+                "t": "uint64"}
+
+        def some_type(depth):
+            if depth == 0 or dice.random() < 0.3:
+                return dice.choice(BASIC + ("v" if depth else ""))
+            kind = dice.choice("aam({v")
+            if kind in "am":
+                return kind + some_type(depth - 1)
+            if kind == "(":
+                return "(" + "".join(some_type(depth - 1) for _ in range(dice.randrange(5))) + ")"
+            if kind == "{":
+                return "a{" + dice.choice(BASIC) + some_type(depth - 1) + "}"
+            return "v"
+
+        def text():
+            long = dice.random() < 0.05
+            return "".join(dice.choice(["a", "Z", "$", "/", " ", "\xe9", "\U0001f3b2"])
+                           for _ in range(dice.randrange(70000 if long and dice.random() < 0.05 else 300 if long else 9)))
+
+        def number(letter):
+            bits = BITS[letter]
+            value = dice.choice([0, 1, -1, 2**bits - 1, 2**(bits - 1), dice.getrandbits(bits)]) % 2**bits
+            return value - 2**bits if letter in "nix" and value >= 2**(bits - 1) else value
+
+        def value(kind, depth=0):
+            letter = kind[0]
+            if letter == "b": return GLib.Variant.new_boolean(dice.random() < 0.5)
+            if letter in BITS: return getattr(GLib.Variant, "new_" + MAKE[letter])(number(letter))
+            if letter == "d":
+                return GLib.Variant.new_double(dice.choice([0.0, -0.0, float("inf"), 1.5, 5e-324, dice.gauss(0, 1e9)]))
+            if letter == "s": return GLib.Variant.new_string(text())
+            if letter == "o": return GLib.Variant.new_object_path(dice.choice(["/", "/a", "/org/defaultsd/_1"]))
+            if letter == "g": return GLib.Variant.new_signature(dice.choice(["", "a{sv}", "(ii)as", "v"]))
+            if letter == "v":
+                return GLib.Variant.new_variant(value(some_type(0 if depth > 4 else 3), depth + 1))
+            inner = GLib.VariantType.new(kind)
+            if letter == "m":
+                content = inner.element().dup_string()
+                return GLib.Variant.new_maybe(inner.element(),
+                    value(content, depth + 1) if dice.random() < 0.7 else None)
+            if letter == "a":
+                element = inner.element().dup_string()
+                most = dice.choice([3, 3, 3, 3, 60, 400]) if depth < 2 else 3
+                return GLib.Variant.new_array(inner.element(),
+                    [value(element, depth + 1) for _ in range(dice.randrange(most))])
+            parts, part = [], inner.first()
+            while part is not None:
+                parts.append(value(part.dup_string(), depth + 1))
+                part = part.next()
+            if letter == "{": return GLib.Variant.new_dict_entry(*parts)
+            return GLib.Variant.new_tuple(*parts)
+
+        def notation(v):
+            letter = v.get_type_string()[0]
+            if letter == "b": return "t" if v.get_boolean() else "f"
+            if letter in BITS: return str(getattr(v, "get_" + MAKE[letter])())
+            if letter == "d": return "d%x" % struct.unpack("<Q", struct.pack("<d", v.get_double()))
+            if letter in "sog": return "'" + v.get_string().encode().hex()
+            if letter == "v": return "<" + v.get_variant().get_type_string() + notation(v.get_variant()) + ">"
+            return "[" + ",".join(notation(v.get_child_value(i)) for i in range(v.n_children())) + "]"
+
+        def show(kind, data):
+            v = GLib.Variant.new_from_bytes(GLib.VariantType.new(kind), GLib.Bytes.new(data), False)
+            normal = v.is_normal_form()
+            print(kind, data.hex(), int(normal), notation(v) if normal else "")
+
+        def broken(data):
+            data = bytearray(data)
+            for _ in range(dice.randrange(1, 3)):
+                place = dice.choice([0, len(data) - 1, dice.randrange(len(data) + 1)])
+                change = dice.randrange(5)
+                if change == 0: data.insert(max(place, 0), dice.choice([0, 1, 255]))
+                elif not data: continue
+                elif change == 1: del data[place:]
+                elif change == 2: del data[place:place + 1]
+                elif place < len(data): data[place] = dice.choice([0, 1, 2, data[place] ^ 1, dice.randrange(256)])
+            return bytes(data)
+
+        for _ in range(count):
+            kind = some_type(4)
+            data = value(kind).get_data_as_bytes().get_data() or b""
+            show(kind, data)
+            if len(data) < 2000:
+                for _ in range(3): show(kind, broken(data))
+        """#
+}
+
+extension ExactValue {
+    /// The value as text, as the program above writes it.
+    var notation: String {
+        switch content {
+        case .boolean(let flag): flag ? "t" : "f"
+        case .integer(let number): "\(number)"
+        case .double(let number): "d" + String(number.bitPattern, radix: 16)
+        case .string(let text):
+            "'"
+                + text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        case .bytes(let bytes): "[" + bytes.map(String.init).joined(separator: ",") + "]"
+        case .elements(let elements): "[" + elements.map(\.notation).joined(separator: ",") + "]"
+        case .variant(let value): "<\(value.type)\(value.notation)>"
+        }
+    }
+}
