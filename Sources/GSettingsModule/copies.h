@@ -64,8 +64,8 @@ typedef struct {
     /* The counter, and the page that it is on. */
     const guint64 *counter;
     Page *page;
-    /* The match rule on the bus; 0 if there is none. */
-    unsigned rule;
+    /* The bus has been asked for its changes. */
+    gboolean is_heard;
 } Copy;
 
 Copy *copy_new(const char *domain);

@@ -24,13 +24,8 @@ typedef struct {
     size_t size;
 } Change;
 
-/* The newest own value of a key, and the number of its change. */
-typedef struct {
-    Write *write;
-    guint64 number;
-} Own;
-
 static GQueue changes = G_QUEUE_INIT;
+/* The newest write of each path. */
 static GHashTable *own;
 static guint64 last_number;
 static size_t total_size;
@@ -44,18 +39,21 @@ Write *write_new(Copy *copy, const char *path, const char *key, Entry *entry) {
     Write *write = g_new(Write, 1);
     char *own_path = g_strdup(path);
     *write = (Write){
-        .copy = copy, .path = own_path, .key = own_path + (key - path), .entry = entry_ref(entry)};
+        .references = 1, .copy = copy, .path = own_path, .key = own_path + (key - path), .entry = entry_ref(entry)};
     return write;
 }
 
-void write_free(Write *write) {
+static Write *write_ref(Write *write) {
+    write->references++;
+    return write;
+}
+
+void write_unref(Write *write) {
+    if (--write->references > 0)
+        return;
     g_free(write->path);
     entry_unref(write->entry);
     g_free(write);
-}
-
-static Write *write_copy(const Write *write) {
-    return write_new(write->copy, write->path, write->key, write->entry);
 }
 
 static size_t size_of(const Write *write) {
@@ -64,17 +62,17 @@ static size_t size_of(const Write *write) {
 }
 
 static GHashTable *writes_new(void) {
-    return g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)write_free);
+    return g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)write_unref);
 }
 
 static void put(GHashTable *writes, Write *write) {
     g_hash_table_replace(writes, write->path, write);
 }
 
-static void own_free(Own *entry) {
-    entry->write->copy->own_changes--;
-    write_free(entry->write);
-    g_free(entry);
+/* Forgets an own value, which the copy counts. */
+static void own_free(Write *write) {
+    write->copy->own_changes--;
+    write_unref(write);
 }
 
 static void change_free(Change *change) {
@@ -87,11 +85,10 @@ void outbox_init(void) {
     own = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)own_free);
 }
 
-static void note_own(const Write *write, guint64 number) {
-    Own *entry = g_new(Own, 1);
-    *entry = (Own){.write = write_copy(write), .number = number};
-    entry->write->copy->own_changes++;
-    g_hash_table_replace(own, entry->write->path, entry);
+static void note_own(Write *write, guint64 number) {
+    write->number = number;
+    write->copy->own_changes++;
+    g_hash_table_replace(own, write->path, write_ref(write));
 }
 
 /* Whether the second change can replace the first: both change the same key alone. */
@@ -119,10 +116,9 @@ static Change *change_new(void) {
 
 static void add_to_change(Change *change, Write *write) {
     const Write *former = g_hash_table_lookup(change->writes, write->path);
-    size_t size = size_of(write);
-    size_t former_size = former == NULL ? 0 : size_of(former);
-    change->size += size - former_size;
-    total_size += size - former_size;
+    size_t size = size_of(write) - (former == NULL ? 0 : size_of(former));
+    change->size += size;
+    total_size += size;
     put(change->writes, write);
 }
 
@@ -143,8 +139,8 @@ gboolean outbox_add(GPtrArray *writes) {
 }
 
 Entry *outbox_entry(const char *path) {
-    const Own *found = g_hash_table_size(own) == 0 ? NULL : g_hash_table_lookup(own, path);
-    return found == NULL ? NULL : found->write->entry;
+    const Write *found = g_hash_table_size(own) == 0 ? NULL : g_hash_table_lookup(own, path);
+    return found == NULL ? NULL : found->entry;
 }
 
 gboolean outbox_is_empty(void) {
@@ -156,7 +152,7 @@ static void merge(GHashTable *into, GHashTable *writes) {
     gpointer write;
     g_hash_table_iter_init(&each, writes);
     while (g_hash_table_iter_next(&each, NULL, &write))
-        put(into, write_copy(write));
+        put(into, write_ref(write));
 }
 
 /* Takes as many changes as one call carries. */
@@ -198,13 +194,13 @@ static guint64 remove_changes(void) {
 }
 
 static void forget_own(const Write *write, guint64 number) {
-    const Own *entry = g_hash_table_lookup(own, write->path);
-    if (entry != NULL && entry->number <= number)
+    const Write *newest = g_hash_table_lookup(own, write->path);
+    if (newest != NULL && newest->number <= number)
         g_hash_table_remove(own, write->path);
 }
 
 GPtrArray *outbox_end(gboolean was_refused) {
-    GPtrArray *ended = g_ptr_array_new_with_free_func((GDestroyNotify)write_free);
+    GPtrArray *ended = g_ptr_array_new_with_free_func((GDestroyNotify)write_unref);
     GHashTable *writes = batch.writes;
     batch.writes = NULL;
     if (was_refused && batch_changes > 1) {

@@ -6,8 +6,11 @@
 
 /* The own changes that the service has not acknowledged; to be used under the store's lock. */
 
-/* A key that is changed, and its new value. */
+/* A key that is changed, and its new value. Changes, batches and readers share it. */
 typedef struct {
+    int references;
+    /* The number of its change. */
+    guint64 number;
     Copy *copy;
     char *path;
     /* Points into `path`. */
@@ -17,7 +20,7 @@ typedef struct {
 } Write;
 
 Write *write_new(Copy *copy, const char *path, const char *key, Entry *entry);
-void write_free(Write *write);
+void write_unref(Write *write);
 
 /* What is sent as one change: all or none of it is made. */
 typedef struct {

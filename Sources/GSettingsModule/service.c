@@ -5,20 +5,19 @@
  * 2. Nothing is sent to a daemon behind the socket, and nothing of it is used, before it has said that
  *    it serves the bus of this session. Only the request for copies is sent with that question.
  * 3. A process that needs nothing starts no daemon: after a loss it waits for the next one.
- * 4. What comes from an earlier connection is ignored. */
+ * 4. What comes from an earlier connection is ignored: a wire that is not used is freed. */
 #include "service.h"
-
-#include <gio/gio.h>
-#include <gio/gunixfdlist.h>
 
 #include "backend.h"
 #include "calls.h"
 #include "link.h"
 #include "page.h"
 #include "store.h"
+#include "wire.h"
 
 enum {
-    CALL_PATIENCE = 25000,
+    /* As long as a service manager that starts the daemon may take; then the bus is asked. */
+    SOCKET_PATIENCE = 300,
     /* Domains in one request. */
     MOST_FETCHED = 64,
     /* Items of a notice; if there are more, the whole path may have changed. */
@@ -31,8 +30,8 @@ enum {
 typedef enum {
     /* Not at all. */
     WAY_NONE,
-    /* A connection is being made. */
-    WAY_SOUGHT,
+    /* The bus is starting it. */
+    WAY_STARTED,
     /* Over its socket, and it has not said yet which bus it serves. */
     WAY_UNPROVEN,
     /* Over its socket. */
@@ -50,38 +49,48 @@ static gboolean is_woken;
 /* --- State of the thread --- */
 
 static Way way = WAY_NONE;
-static GDBusConnection *connection, *bus;
-/* The number of the connection, which calls have. */
-static unsigned attempt;
+/* The connection to the daemon's socket, that to the bus, and the one of both that is used. */
+static Wire *direct, *bus, *wire;
+/* The name of this process on the bus. */
+static char *own_name;
 /* The daemon behind the socket is not the one of this session. */
 static gboolean is_barred;
 static gboolean is_sending;
 static Page *page;
-static GSource *retry;
+static GSource *retry, *socket_timer;
 static unsigned pause_time = SHORTEST_PAUSE;
-
-/* What a reply is for. */
-typedef struct {
-    unsigned attempt;
-    GPtrArray *copies;
-    LargeRequest *large;
-} Call;
 
 static void seek(void);
 static void work(void);
-static void watch_for_daemon(void);
-static void connect_bus(void);
+static void seek_on_bus(void);
+static void drop_wire(void);
 
-static Call *call_new(GPtrArray *copies, LargeRequest *large) {
-    Call *call = g_new(Call, 1);
-    *call = (Call){.attempt = attempt, .copies = copies, .large = large};
-    return call;
+/* Calls a method of the service. */
+static void call_service(
+    const char *member, GVariant *arguments, const char *reply_type, ReplyHandler handler,
+    gpointer data, GDestroyNotify free_data) {
+    wire_call(
+        wire, wire == bus ? SERVICE_NAME : NULL, SERVICE_PATH, SERVICE_NAME, member, arguments,
+        reply_type, handler, data, free_data);
 }
 
-static void call_free(Call *call) {
-    g_clear_pointer(&call->copies, g_ptr_array_unref);
-    g_clear_pointer(&call->large, large_request_free);
-    g_free(call);
+static void call_bus(const char *member, GVariant *arguments, const char *type, ReplyHandler handler) {
+    wire_call(
+        bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
+        arguments, type, handler, NULL, NULL);
+}
+
+/* Whether a call may not have been carried out, so that it is repeated. All other errors are the
+ * service's answer. */
+static gboolean is_lost(const Reply *reply) {
+    static const char *const lost[] = {
+        "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
+        "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+        "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut", NULL};
+    if (reply->body != NULL)
+        return FALSE;
+    return reply->error == NULL || g_strv_contains(lost, reply->error)
+        || g_str_has_prefix(reply->error, "org.freedesktop.DBus.Error.Spawn.");
 }
 
 /* --- The thread --- */
@@ -188,7 +197,6 @@ static void tell(GPtrArray *notices) {
 static void forget_calls(gboolean asks_for_all) {
     GHashTableIter each;
     gpointer value;
-    attempt++;
     is_sending = FALSE;
     store_lock();
     g_hash_table_iter_init(&each, store_copies());
@@ -212,43 +220,57 @@ static gboolean is_work(void) {
     return found;
 }
 
-static void drop_connection(void) {
-    if (connection != NULL && connection != bus) {
-        g_signal_handlers_disconnect_by_data(connection, &connection);
-        g_dbus_connection_close(connection, NULL, NULL, NULL);
-    }
-    g_clear_object(&connection);
+static void end_socket_timer(void) {
+    if (socket_timer == NULL)
+        return;
+    g_source_destroy(socket_timer);
+    g_clear_pointer(&socket_timer, g_source_unref);
+}
+
+/* Ends the use of a connection, and closes it if it is the daemon's own. */
+static void drop_wire(void) {
+    end_socket_timer();
+    g_clear_pointer(&direct, wire_free);
     g_clear_pointer(&page, page_unref);
+    wire = NULL;
     way = WAY_NONE;
     forget_calls(FALSE);
 }
 
-static void lose_connection(void) {
-    drop_connection();
-    if (is_work())
-        seek();
-    else
-        watch_for_daemon();
+static void close_bus(void) {
+    GHashTableIter each;
+    gpointer copy;
+    store_lock();
+    g_hash_table_iter_init(&each, store_copies());
+    while (g_hash_table_iter_next(&each, NULL, &copy))
+        ((Copy *)copy)->is_heard = FALSE;
+    store_unlock();
+    g_clear_pointer(&bus, wire_free);
+    g_clear_pointer(&own_name, g_free);
 }
 
-static void on_direct_closed(
-    GDBusConnection *closed, gboolean remote, GError *error, gpointer data) {
-    (void)remote, (void)error, (void)data;
-    if (closed == connection)
-        lose_connection();
+/* Goes on after the daemon has closed its connection. If there is nothing to do, the bus says when
+ * there is another daemon. */
+static void on_direct_closed(Wire *closed) {
+    (void)closed;
+    gboolean was_proven = way == WAY_DIRECT;
+    drop_wire();
+    if (!was_proven)
+        is_barred = TRUE;
+    if (was_proven && is_work())
+        seek();
+    else
+        seek_on_bus();
 }
 
 /* Notes that another program has changed a domain. */
-static void on_changed(
-    GDBusConnection *from, const char *sender, const char *path, const char *interface,
-    const char *member, GVariant *arguments, gpointer data) {
-    (void)sender, (void)path, (void)interface, (void)member, (void)data;
+static void note_change(GVariant *arguments) {
     const char *domain, *origin;
     guint64 generation;
-    if (from != connection || !g_variant_is_of_type(arguments, G_VARIANT_TYPE("(ssasasts)")))
+    if (!g_variant_is_of_type(arguments, G_VARIANT_TYPE("(ssasasts)")))
         return;
     g_variant_get(arguments, "(&s&sasast&s)", &domain, NULL, NULL, NULL, &generation, &origin);
-    if (g_strcmp0(origin, g_dbus_connection_get_unique_name(from)) == 0)
+    if (own_name != NULL && g_strcmp0(origin, own_name) == 0)
         return;
     store_lock();
     Copy *copy = g_hash_table_lookup(store_copies(), domain);
@@ -260,205 +282,207 @@ static void on_changed(
         work();
 }
 
-static unsigned hear_changes(GDBusConnection *from, const char *sender, const char *domain) {
-    return g_dbus_connection_signal_subscribe(
-        from, sender, SERVICE_NAME, "Changed", SERVICE_PATH, domain, G_DBUS_SIGNAL_FLAGS_NONE,
-        on_changed, NULL, NULL);
-}
-
-static void close_bus(void) {
-    if (bus == NULL)
-        return;
-    GHashTableIter each;
-    gpointer copy;
-    store_lock();
-    g_hash_table_iter_init(&each, store_copies());
-    while (g_hash_table_iter_next(&each, NULL, &copy))
-        ((Copy *)copy)->rule = 0;
-    store_unlock();
-    g_signal_handlers_disconnect_by_data(bus, &bus);
-    g_dbus_connection_close(bus, NULL, NULL, NULL);
-    g_clear_object(&bus);
+static void on_direct_signal(
+    Wire *from, const char *sender, const char *member, GVariant *arguments) {
+    (void)from, (void)sender;
+    if (g_strcmp0(member, "Changed") == 0)
+        note_change(arguments);
 }
 
 /* Uses the bus, on which there is a daemon. */
 static void use_bus(void) {
-    connection = g_object_ref(bus);
+    wire = bus;
     way = WAY_BUS;
     forget_calls(TRUE);
     work();
 }
 
-static void on_bus_address(GObject *source, GAsyncResult *result, gpointer data) {
-    Call *call = data;
-    GError *error = NULL;
-    GVariant *reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
-    if (call->attempt == attempt && way == WAY_UNPROVEN) {
-        GVariant *address = NULL;
-        if (reply != NULL)
-            g_variant_get(reply, "(v)", &address);
-        gboolean is_ours = address != NULL && g_variant_is_of_type(address, G_VARIANT_TYPE_STRING)
-            && link_serves_session(g_variant_get_string(address, NULL));
-        g_clear_pointer(&address, g_variant_unref);
-        if (is_ours) {
-            way = WAY_DIRECT;
-            close_bus();
-            work();
-        } else {
-            is_barred = TRUE;
-            drop_connection();
-            connect_bus();
-        }
+/* Goes on over the bus, as the daemon behind the socket is not the one of this session. */
+static void leave_socket(void) {
+    is_barred = TRUE;
+    drop_wire();
+    seek_on_bus();
+}
+
+static gboolean run_socket_timer(gpointer unused) {
+    (void)unused;
+    leave_socket();
+    return G_SOURCE_REMOVE;
+}
+
+static void limit_socket(void) {
+    socket_timer = g_timeout_source_new(SOCKET_PATIENCE);
+    g_source_set_callback(socket_timer, run_socket_timer, NULL, NULL);
+    g_source_attach(socket_timer, context);
+}
+
+static void on_bus_address(const Reply *reply, gpointer unused) {
+    (void)unused;
+    GVariant *address = NULL;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(v)", &address);
+    gboolean is_ours = address != NULL && g_variant_is_of_type(address, G_VARIANT_TYPE_STRING)
+        && link_serves_session(g_variant_get_string(address, NULL));
+    g_clear_pointer(&address, g_variant_unref);
+    if (is_ours) {
+        end_socket_timer();
+        way = WAY_DIRECT;
+        close_bus();
+        work();
+    } else if (reply->body != NULL || reply->error != NULL) {
+        leave_socket();
     }
-    g_clear_pointer(&reply, g_variant_unref);
-    g_clear_error(&error);
-    call_free(call);
 }
 
 /* Uses the daemon's socket, if a daemon listens there. */
 static gboolean use_socket(void) {
-    GDBusConnection *found = is_barred ? NULL : link_connect_directly();
-    if (found == NULL)
+    static const WireEvents events = {.signal = on_direct_signal, .closed = on_direct_closed};
+    int descriptor = is_barred ? -1 : link_connect_directly();
+    if (descriptor < 0)
         return FALSE;
-    connection = found;
+    direct = wire = wire_new(descriptor, context, &events);
     way = WAY_UNPROVEN;
-    g_signal_connect(found, "closed", G_CALLBACK(on_direct_closed), &connection);
-    hear_changes(found, NULL, NULL);
     forget_calls(TRUE);
-    g_dbus_connection_call(
-        found, NULL, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get",
-        g_variant_new("(ss)", SERVICE_NAME, "BusAddress"), G_VARIANT_TYPE("(v)"),
-        G_DBUS_CALL_FLAGS_NONE, CALL_PATIENCE, NULL, on_bus_address, call_new(NULL, NULL));
+    wire_call(
+        wire, NULL, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get",
+        g_variant_new("(ss)", SERVICE_NAME, "BusAddress"), "(v)", on_bus_address, NULL, NULL);
+    limit_socket();
     work();
     return TRUE;
 }
 
-static void on_daemon_started(GObject *source, GAsyncResult *result, gpointer data) {
-    Call *call = data;
-    GError *error = NULL;
-    GVariant *reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
-    if (call->attempt == attempt && G_DBUS_CONNECTION(source) == bus) {
-        way = WAY_NONE;
-        if (reply == NULL)
-            fail(error->message);
-        else if (!use_socket())
-            use_bus();
-    }
-    g_clear_pointer(&reply, g_variant_unref);
-    g_clear_error(&error);
-    call_free(call);
+/* --- The bus --- */
+
+static void on_daemon_started(const Reply *reply, gpointer unused) {
+    (void)unused;
+    if (way != WAY_STARTED || (reply->body == NULL && reply->error == NULL))
+        return;
+    way = WAY_NONE;
+    if (reply->body == NULL)
+        fail(reply->text);
+    else if (!use_socket())
+        use_bus();
 }
 
 static void start_daemon(void) {
-    way = WAY_SOUGHT;
-    g_dbus_connection_call(
-        bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-        "StartServiceByName", g_variant_new("(su)", SERVICE_NAME, 0), G_VARIANT_TYPE("(u)"),
-        G_DBUS_CALL_FLAGS_NONE, CALL_PATIENCE, NULL, on_daemon_started, call_new(NULL, NULL));
+    way = WAY_STARTED;
+    call_bus(
+        "StartServiceByName", g_variant_new("(su)", SERVICE_NAME, 0), "(u)", on_daemon_started);
 }
 
-/* Notes the beginning and the end of daemons on the bus. */
-static void on_owner_changed(
-    GDBusConnection *from, const char *sender, const char *path, const char *interface,
-    const char *member, GVariant *arguments, gpointer data) {
-    (void)sender, (void)path, (void)interface, (void)member, (void)data;
-    const char *owner;
-    if (from != bus || !g_variant_is_of_type(arguments, G_VARIANT_TYPE("(sss)")))
-        return;
-    g_variant_get(arguments, "(&s&s&s)", NULL, NULL, &owner);
+static void go_on_with_owner(gboolean has_owner) {
     if (way == WAY_BUS)
-        drop_connection();
+        drop_wire();
     if (way != WAY_NONE)
         return;
     is_barred = FALSE;
     stop_retrying();
-    if (owner[0] != 0) {
-        forget_calls(TRUE);
-        if (!use_socket())
-            use_bus();
-    } else if (is_work()) {
-        seek();
-    }
-}
-
-static void on_bus_closed(GDBusConnection *closed, gboolean remote, GError *error, gpointer data) {
-    (void)remote, (void)error, (void)data;
-    if (closed != bus)
-        return;
-    close_bus();
-    if (way == WAY_BUS || way == WAY_SOUGHT) {
-        drop_connection();
-        fail("The bus has ended.");
-    } else if (way == WAY_NONE) {
-        retry_later();
-    }
-}
-
-static void on_bus_connected(GObject *source, GAsyncResult *result, gpointer data) {
-    (void)source, (void)data;
-    GError *error = NULL;
-    bus = link_finish_bus(result, &error);
-    way = WAY_NONE;
-    if (bus == NULL) {
-        fail(error->message);
-        g_error_free(error);
-        return;
-    }
-    g_signal_connect(bus, "closed", G_CALLBACK(on_bus_closed), &bus);
-    g_dbus_connection_signal_subscribe(
-        bus, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
-        "/org/freedesktop/DBus", SERVICE_NAME, G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, NULL,
-        NULL);
-    if (is_work())
-        start_daemon();
-}
-
-/* Goes on over the bus, which starts a daemon if there is something to do. */
-static void connect_bus(void) {
-    if (bus != NULL) {
+    if (!has_owner) {
         if (is_work())
             start_daemon();
         return;
     }
-    way = WAY_SOUGHT;
-    link_connect_to_bus(on_bus_connected);
+    forget_calls(TRUE);
+    if (!use_socket())
+        use_bus();
 }
 
-/* Waits for the next daemon, and starts none. */
-static void watch_for_daemon(void) {
-    if (bus == NULL)
-        connect_bus();
+/* Notes the beginning and the end of daemons on the bus, and the changes. */
+static void on_bus_signal(Wire *from, const char *sender, const char *member, GVariant *arguments) {
+    (void)from;
+    const char *name, *owner;
+    if (g_strcmp0(member, "Changed") == 0) {
+        note_change(arguments);
+    } else if (
+        g_strcmp0(sender, "org.freedesktop.DBus") == 0
+        && g_strcmp0(member, "NameOwnerChanged") == 0
+        && g_variant_is_of_type(arguments, G_VARIANT_TYPE("(sss)"))) {
+        g_variant_get(arguments, "(&s&s&s)", &name, NULL, &owner);
+        if (g_strcmp0(name, SERVICE_NAME) == 0)
+            go_on_with_owner(owner[0] != 0);
+    }
+}
+
+static void on_bus_closed(Wire *closed) {
+    (void)closed;
+    gboolean was_used = way == WAY_BUS || way == WAY_STARTED;
+    close_bus();
+    if (was_used)
+        drop_wire();
+    if (way == WAY_NONE)
+        fail("The connection to the session's bus has ended.");
+}
+
+static void on_nothing(const Reply *reply, gpointer unused) {
+    (void)reply, (void)unused;
+}
+
+static void on_hello(const Reply *reply, gpointer unused) {
+    (void)unused;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(s)", &own_name);
+}
+
+static gboolean connect_bus(void) {
+    static const WireEvents events = {.signal = on_bus_signal, .closed = on_bus_closed};
+    int descriptor = link_connect_to_bus();
+    if (descriptor < 0)
+        return FALSE;
+    bus = wire_new(descriptor, context, &events);
+    call_bus("Hello", NULL, "(s)", on_hello);
+    call_bus(
+        "AddMatch",
+        g_variant_new(
+            "(s)",
+            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',"
+            "arg0='" SERVICE_NAME "'"),
+        "()", on_nothing);
+    return TRUE;
+}
+
+/* Goes on over the bus: it starts a daemon if there is something to do, and says when there is one. */
+static void seek_on_bus(void) {
+    if (bus == NULL && !connect_bus())
+        fail("There is no way to the session's bus.");
+    else if (is_work())
+        start_daemon();
 }
 
 static void seek(void) {
     if (!use_socket())
-        connect_bus();
+        seek_on_bus();
+}
+
+/* Asks the bus for the changes of domains. */
+static void hear_changes(GPtrArray *copies) {
+    for (unsigned index = 0; index < copies->len; index++) {
+        Copy *copy = copies->pdata[index];
+        if (copy->is_heard)
+            continue;
+        copy->is_heard = TRUE;
+        char *rule = g_strdup_printf(
+            "type='signal',sender='" SERVICE_NAME "',interface='" SERVICE_NAME
+            "',member='Changed',path='" SERVICE_PATH "',arg0='%s'",
+            copy->name);
+        call_bus("AddMatch", g_variant_new("(s)", rule), "()", on_nothing);
+        g_free(rule);
+    }
 }
 
 /* --- Fetching copies --- */
 
-/* The error of a call: it is repeated if it was lost. */
-static void handle_error(const GError *error) {
-    if (!link_is_lost(error))
-        fail(error->message);
-    else
-        retry_later();
-}
-
 /* Uses the page of a reply, unless the one in use is valid. */
-static void use_page(GUnixFDList *descriptors, gint32 index) {
+static void use_page(const Reply *reply) {
     if (page != NULL && !page_is_void(page))
         return;
     g_clear_pointer(&page, page_unref);
-    int count = descriptors == NULL ? 0 : g_unix_fd_list_get_length(descriptors);
-    int descriptor = index >= 0 && index < count
-        ? g_unix_fd_list_peek_fds(descriptors, NULL)[index]
-        : -1;
-    if (descriptor >= 0)
-        page = page_map(descriptor);
+    gint32 index;
+    g_variant_get_child(reply->body, 0, "h", &index);
+    if (index >= 0 && (size_t)index < reply->descriptor_count)
+        page = page_map(reply->descriptors[index]);
 }
 
-static void take_reply(GPtrArray *copies, GVariant *reply, GPtrArray *notices) {
+static void take_copies(GPtrArray *copies, GVariant *reply, GPtrArray *notices) {
     guint64 generation;
     g_variant_get_child(reply, 2, "t", &generation);
     for (unsigned index = 0; index < copies->len; index++) {
@@ -475,42 +499,34 @@ static void take_reply(GPtrArray *copies, GVariant *reply, GPtrArray *notices) {
 }
 
 static void put_back(GPtrArray *copies) {
+    store_lock();
     for (unsigned index = 0; index < copies->len; index++) {
         Copy *copy = copies->pdata[index];
         copy->is_fetching = FALSE;
         copy->is_wanted = TRUE;
     }
+    store_unlock();
 }
 
-static void on_fetched(GObject *source, GAsyncResult *result, gpointer data) {
-    Call *call = data;
-    GError *error = NULL;
-    GUnixFDList *descriptors = NULL;
-    GVariant *reply = g_dbus_connection_call_with_unix_fd_list_finish(
-        G_DBUS_CONNECTION(source), &descriptors, result, &error);
-    gboolean is_used = call->attempt == attempt && way != WAY_UNPROVEN;
-    if (is_used && reply != NULL) {
-        GPtrArray *notices = notices_new();
-        gint32 handle;
-        g_variant_get_child(reply, 0, "h", &handle);
-        store_lock();
-        use_page(descriptors, handle);
-        take_reply(call->copies, reply, notices);
-        store_unlock();
-        stop_retrying();
-        tell(notices);
-        work();
-    } else if (call->attempt == attempt) {
-        store_lock();
-        put_back(call->copies);
-        store_unlock();
-        if (error != NULL)
-            handle_error(error);
+static void on_fetched(const Reply *reply, gpointer data) {
+    GPtrArray *copies = data;
+    if (reply->body == NULL) {
+        put_back(copies);
+        if (is_lost(reply))
+            retry_later();
+        else
+            fail(reply->text);
+        return;
     }
-    g_clear_pointer(&reply, g_variant_unref);
-    g_clear_object(&descriptors);
-    g_clear_error(&error);
-    call_free(call);
+    /* The answer about the bus comes before. If the daemon is another one, this wire is freed. */
+    GPtrArray *notices = notices_new();
+    store_lock();
+    use_page(reply);
+    take_copies(copies, reply->body, notices);
+    store_unlock();
+    stop_retrying();
+    tell(notices);
+    work();
 }
 
 /* Takes copies that are wanted, and marks them as being fetched. */
@@ -532,49 +548,30 @@ static GPtrArray *take_wanted(void) {
     return taken;
 }
 
-static void hear_changes_of(GPtrArray *copies) {
-    for (unsigned index = 0; index < copies->len; index++) {
-        Copy *copy = copies->pdata[index];
-        if (copy->rule == 0)
-            copy->rule = hear_changes(bus, SERVICE_NAME, copy->name);
-    }
-}
-
 static gboolean fetch_some(void) {
     GPtrArray *copies = take_wanted();
-    gboolean is_any = copies->len > 0;
-    if (!is_any) {
+    if (copies->len == 0) {
         g_ptr_array_unref(copies);
         return FALSE;
     }
     if (way == WAY_BUS)
-        hear_changes_of(copies);
-    g_dbus_connection_call_with_unix_fd_list(
-        connection, way == WAY_BUS ? SERVICE_NAME : NULL, SERVICE_PATH, SERVICE_NAME,
+        hear_changes(copies);
+    call_service(
         way == WAY_BUS ? "AttachValues" : "FollowValues", fetch_arguments(copies),
-        G_VARIANT_TYPE(FETCH_REPLY_TYPE), G_DBUS_CALL_FLAGS_NONE, CALL_PATIENCE, NULL, NULL,
-        on_fetched, call_new(copies, NULL));
+        FETCH_REPLY_TYPE, on_fetched, copies, (GDestroyNotify)g_ptr_array_unref);
     return TRUE;
 }
 
 /* --- Fetching large values --- */
 
-static void on_large(GObject *source, GAsyncResult *result, gpointer data) {
-    Call *call = data;
-    GError *error = NULL;
-    GVariant *reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
-    if (reply != NULL || !link_is_lost(error)) {
-        GVariant *form = NULL;
-        if (reply != NULL)
-            g_variant_get(reply, "(vt)", &form, NULL);
-        store_lock();
-        store_put_large(call->large, form);
-        store_unlock();
-        g_clear_pointer(&form, g_variant_unref);
-    }
-    g_clear_pointer(&reply, g_variant_unref);
-    g_clear_error(&error);
-    call_free(call);
+static void on_large(const Reply *reply, gpointer data) {
+    GVariant *form = NULL;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(vt)", &form, NULL);
+    store_lock();
+    store_put_large(data, form);
+    store_unlock();
+    g_clear_pointer(&form, g_variant_unref);
 }
 
 static void fetch_large(void) {
@@ -585,10 +582,9 @@ static void fetch_large(void) {
     for (unsigned index = 0; index < requests->len; index++) {
         LargeRequest *large = requests->pdata[index];
         char *name = name_in_layer(large->copy, large->layer);
-        g_dbus_connection_call(
-            connection, way == WAY_BUS ? SERVICE_NAME : NULL, SERVICE_PATH, SERVICE_NAME,
-            "GetValue", g_variant_new("(ss)", name, large->key), G_VARIANT_TYPE(LARGE_REPLY_TYPE),
-            G_DBUS_CALL_FLAGS_NONE, CALL_PATIENCE, NULL, on_large, call_new(NULL, large));
+        call_service(
+            "GetValue", g_variant_new("(ss)", name, large->key), LARGE_REPLY_TYPE, on_large, large,
+            (GDestroyNotify)large_request_free);
         g_free(name);
     }
     g_ptr_array_unref(requests);
@@ -596,36 +592,23 @@ static void fetch_large(void) {
 
 /* --- Sending changes --- */
 
-static void end_batch(guint64 generation) {
+static void on_batch_answered(const Reply *reply, gpointer unused) {
+    (void)unused;
+    guint64 generation = 0;
+    is_sending = FALSE;
+    if (is_lost(reply))
+        return retry_later();
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(t)", &generation);
+    else
+        say_once("A change of settings was refused: %s", reply->text);
+    stop_retrying();
     GPtrArray *notices = notices_new();
     store_lock();
     store_end_batch(generation, way == WAY_DIRECT, notices);
     store_unlock();
     tell(notices);
-}
-
-static void on_batch_answered(GObject *source, GAsyncResult *result, gpointer data) {
-    Call *call = data;
-    GError *error = NULL;
-    guint64 generation = 0;
-    GVariant *reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
-    if (call->attempt == attempt) {
-        is_sending = FALSE;
-        if (reply != NULL)
-            g_variant_get(reply, "(t)", &generation);
-        if (reply == NULL && link_is_lost(error)) {
-            retry_later();
-        } else {
-            if (reply == NULL)
-                say_once("A change of settings was refused: %s", error->message);
-            stop_retrying();
-            end_batch(generation);
-            work();
-        }
-    }
-    g_clear_pointer(&reply, g_variant_unref);
-    g_clear_error(&error);
-    call_free(call);
+    work();
 }
 
 static void send_batch(void) {
@@ -638,17 +621,16 @@ static void send_batch(void) {
     if (arguments == NULL)
         return;
     is_sending = TRUE;
-    g_dbus_connection_call(
-        connection, way == WAY_BUS ? SERVICE_NAME : NULL, SERVICE_PATH, SERVICE_NAME,
-        g_variant_n_children(arguments) == 5 ? "ApplyValues" : "ApplyAllValues", arguments, G_VARIANT_TYPE(BATCH_REPLY_TYPE), G_DBUS_CALL_FLAGS_NONE,
-        CALL_PATIENCE, NULL, on_batch_answered, call_new(NULL, NULL));
+    call_service(
+        g_variant_n_children(arguments) == 5 ? "ApplyValues" : "ApplyAllValues", arguments,
+        BATCH_REPLY_TYPE, on_batch_answered, NULL, NULL);
 }
 
 /* Does what there is to do, as far as the daemon is reached. */
 static void work(void) {
     if (way == WAY_NONE && retry == NULL && is_work())
         return seek();
-    if (way == WAY_NONE || way == WAY_SOUGHT)
+    if (way == WAY_NONE || way == WAY_STARTED)
         return;
     while (fetch_some())
         continue;

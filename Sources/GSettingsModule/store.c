@@ -298,7 +298,7 @@ static gboolean add_write(gpointer key, gpointer value, gpointer user_data) {
 
 static void free_write_if_any(gpointer write) {
     if (write != NULL)
-        write_free(write);
+        write_unref(write);
 }
 
 /* Adds a change of a number of writes; all of them, or the change is not made. */
