@@ -93,18 +93,6 @@ static GVariant *change_of_domain(const char *domain, GPtrArray *writes) {
     return g_variant_new("(sa{sv}asa{st})", domain, &set, &removed, NULL);
 }
 
-static GVariant *temporary_arguments(const char *domain, GPtrArray *writes, const Batch *batch) {
-    GVariantBuilder options;
-    g_variant_builder_init(&options, G_VARIANT_TYPE_VARDICT);
-    g_variant_builder_add(&options, "{sv}", "token", g_variant_new_string(batch->token));
-    GVariant *change = g_variant_ref_sink(change_of_domain(domain, writes));
-    GVariant *parts[5];
-    for (int index = 0; index < 4; index++)
-        parts[index] = g_variant_get_child_value(change, index);
-    parts[4] = g_variant_builder_end(&options);
-    return g_variant_new_tuple(parts, 5);
-}
-
 GVariant *batch_arguments(const Batch *batch) {
     GVariantBuilder changes, options;
     g_variant_builder_init(&changes, G_VARIANT_TYPE("a(sa{sv}asa{st})"));
@@ -112,8 +100,6 @@ GVariant *batch_arguments(const Batch *batch) {
     GHashTableIter each;
     gpointer domain, writes;
     g_hash_table_iter_init(&each, domains);
-    if (g_hash_table_size(domains) == 1 && g_hash_table_iter_next(&each, &domain, &writes))
-        return temporary_arguments(domain, writes, batch);
     while (g_hash_table_iter_next(&each, &domain, &writes))
         g_variant_builder_add_value(&changes, change_of_domain(domain, writes));
     g_hash_table_unref(domains);

@@ -622,8 +622,7 @@ static void send_batch(void) {
         return;
     is_sending = TRUE;
     call_service(
-        g_variant_n_children(arguments) == 5 ? "ApplyValues" : "ApplyAllValues", arguments,
-        BATCH_REPLY_TYPE, on_batch_answered, NULL, NULL);
+        "ApplyAllValues", arguments, BATCH_REPLY_TYPE, on_batch_answered, NULL, NULL);
 }
 
 /* Does what there is to do, as far as the daemon is reached. */

@@ -158,14 +158,14 @@ static void put_plain(GString *text, const GVariantType *type) {
     case 'o': g_string_append(text, "'/'"); break;
     case 'g': g_string_append(text, "''"); break;
     case 'd': g_string_append(text, "0.0"); break;
-    case 'v': g_string_append(text, "<0>"); break;
+    case 'v': g_string_append(text, "&lt;0&gt;"); break;
     case 'm': g_string_append(text, "nothing"); break;
     case 'a': g_string_append(text, "[]"); break;
     case '(':
         g_string_append_c(text, '(');
         for (type = g_variant_type_first(type); type != NULL; type = g_variant_type_next(type)) {
+            g_string_append_c(text, text->str[text->len - 1] == '(' ? ' ' : ',');
             put_plain(text, type);
-            g_string_append_c(text, ',');
         }
         g_string_append_c(text, ')');
         break;
