@@ -46,7 +46,7 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc l
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
+BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
 .PHONY: all build gsettings demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 

@@ -1,7 +1,5 @@
-#define _GNU_SOURCE
 #include "page.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -14,12 +12,11 @@ struct Page {
     const guint64 *base;
 };
 
-/* The number of words of a file that cannot become shorter, or 0. In a file that can, a load may end
- * the process. */
+/* The number of words of a page, or 0. The daemon keeps the length of the file. If another program of
+ * the user makes it shorter, the mapping is lost, as it is with the file of dconf. */
 static size_t words_in_file(int descriptor) {
     struct stat status;
-    int seals = fcntl(descriptor, F_GET_SEALS);
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(descriptor, &status) != 0)
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
         return 0;
     if (status.st_size < FIRST_SLOT * (off_t)sizeof(guint64) || status.st_size > LARGEST)
         return 0;

@@ -59,6 +59,10 @@ class Program:
     def apply(self, schema, path=None):
         self.settings(schema, path).apply()
 
+    def set_in_child(self, schema, child, key, number):
+        """Children share the delay of their parent."""
+        return self.settings(schema).get_child(child).set_int(key, number)
+
     def sync(self):
         Gio.Settings.sync()
 

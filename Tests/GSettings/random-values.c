@@ -127,7 +127,7 @@ static char *canonical_container(GVariant *value) {
         g_ptr_array_add(texts, canonical(child));
         g_variant_unref(child);
     }
-    if (g_variant_is_of_type(value, G_VARIANT_TYPE_DICTIONARY))
+    if (texts->len > 1 && g_variant_is_of_type(value, G_VARIANT_TYPE_DICTIONARY))
         qsort(texts->pdata, texts->len, sizeof(char *), compare_texts);
     g_ptr_array_add(texts, NULL);
     char *all = g_strjoinv(", ", (char **)texts->pdata);
@@ -231,10 +231,13 @@ int main(int count, char **arguments) {
     if (count < 3)
         return 2;
     char **types = read_types(arguments[2]);
+    int status = 2;
     if (strcmp(arguments[1], "schema") == 0)
-        return print_schema(types);
-    if (count < 5)
-        return 2;
-    gboolean is_writing = strcmp(arguments[1], "write") == 0;
-    return try_values(is_writing, types, atoi(arguments[3]), (guint32)strtoul(arguments[4], NULL, 10));
+        status = print_schema(types);
+    else if (count == 5)
+        status = try_values(
+            strcmp(arguments[1], "write") == 0, types, atoi(arguments[3]),
+            (guint32)strtoul(arguments[4], NULL, 10));
+    g_strfreev(types);
+    return status;
 }

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from privatebus import NAME, PATIENCE, PrivateBus, activation_file
+from privatebus import NAME, OBJECT, PATIENCE, PrivateBus, activation_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENT = HERE / "client.py"
@@ -87,12 +87,20 @@ class Session:
         self.clients.append(Client(self.environment | variables))
         return self.clients[-1]
 
+    def call(self, name, path, member, *arguments):
+        """Calls a method: the last word of the answer."""
+        answer = self.run("gdbus", "call", "--session", "--dest", name, "--object-path", path,
+                          "--method", member, *arguments)
+        return answer.strip("(),").split()[-1]
+
     def daemon(self):
         """The number of the daemon's process."""
-        answer = self.run(
-            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/",
-            "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID", NAME)
-        return int(answer.strip("(),").split()[-1])
+        bus = "org.freedesktop.DBus"
+        return int(self.call(bus, "/", f"{bus}.GetConnectionUnixProcessID", NAME))
+
+    def generation(self, domain, key):
+        """That of the last change of a key."""
+        return int(self.call(NAME, OBJECT, f"{NAME}.GetValue", domain, key))
 
     def kill_daemon(self):
         """Kills the daemon, and waits for the end of the process."""

@@ -206,10 +206,14 @@ def a_delayed_change_of_several_domains_is_one(session):
     client.tell("delay", PLAIN)
     require(client.tell("set", PLAIN, "number", "5"), "set")
     require(client.tell("set", PLAIN, "text", "'five'"), "set")
+    require(client.tell("set_in_child", PLAIN, "child", "number", 6), "set in the child")
     require_equal(session.ctl("read", PLAIN, "number", status=None), "", "before apply")
     client.tell("apply", PLAIN)
     client.tell("sync")
     require_equal(session.ctl("read", PLAIN, "text"), "five", "after apply")
+    generations = {session.generation(*place) for place in
+                   [(PLAIN, "number"), (PLAIN, "text"), (f"{PLAIN}.child", "number")]}
+    require_equal(len(generations), 1, "the number of changes")
 
 
 def paths_of_a_program_are_domains(session):
@@ -223,7 +227,6 @@ def paths_of_a_program_are_domains(session):
         client.tell("sync")
         require_equal(session.ctl("read", domain, key), "5", f"the value of {path}")
         session.ctl("write", domain, key, "-int", "6")
-        client.wait_for("changed", "number")
         require_equal(client.tell("get", ANYWHERE, "number", path), 6, f"the value at {path}")
     # A key has 1024 bytes at most.
     long = "/a:/" + "x" * 1100 + "/"
