@@ -22,6 +22,8 @@ enum {
     MOST_FETCHED = 64,
     /* Items of a notice; if there are more, the whole path may have changed. */
     MOST_ITEMS = 64,
+    /* Between two batches. */
+    BATCH_PAUSE = 2,
     SHORTEST_PAUSE = 100,
     LONGEST_PAUSE = 60000,
 };
@@ -45,6 +47,11 @@ typedef enum {
 static GThread *thread;
 static GMainContext *context;
 static gboolean is_woken;
+/* A thread that needs its first copy does the work of the thread of the service, which does not exist
+ * yet. */
+static GThread *helper;
+/* A thread waits for the end of all changes. */
+static gboolean is_hurried;
 
 /* --- State of the thread --- */
 
@@ -57,11 +64,14 @@ static char *own_name;
 static gboolean is_barred;
 static gboolean is_sending;
 static Page *page;
-static GSource *retry, *socket_timer;
+static GSource *retry, *socket_timer, *batch_timer;
+/* What the helper has left to tell. */
+static GPtrArray *untold;
 static unsigned pause_time = SHORTEST_PAUSE;
 
 static void seek(void);
 static void work(void);
+static void tell(GPtrArray *notices);
 static void seek_on_bus(void);
 static void drop_wire(void);
 
@@ -100,6 +110,8 @@ static gboolean run_work(gpointer unused) {
     store_lock();
     is_woken = FALSE;
     store_unlock();
+    if (untold != NULL && g_thread_self() == thread)
+        tell(g_steal_pointer(&untold));
     work();
     return G_SOURCE_REMOVE;
 }
@@ -112,30 +124,69 @@ static gpointer run_thread(gpointer unused) {
     return NULL;
 }
 
-static gboolean has_thread(void) {
-    if (thread != NULL)
-        return TRUE;
-    context = g_main_context_new();
-    thread = g_thread_try_new("defaultsd", run_thread, NULL, NULL);
-    if (thread == NULL)
-        g_clear_pointer(&context, g_main_context_unref);
-    return thread != NULL;
+/* Attaches a function that is called once, at once or after some milliseconds. */
+static GSource *attach(GSourceFunc function, unsigned milliseconds) {
+    GSource *source = milliseconds == 0 ? g_idle_source_new() : g_timeout_source_new(milliseconds);
+    g_source_set_priority(source, G_PRIORITY_DEFAULT);
+    g_source_set_callback(source, function, NULL, NULL);
+    g_source_attach(source, context);
+    return source;
 }
 
-gboolean service_wake(void) {
-    if (is_woken || !has_thread())
-        return is_woken;
+static gboolean has_context(void) {
+    if (context == NULL)
+        context = g_main_context_new();
+    return context != NULL;
+}
+
+static gboolean has_thread(void) {
+    if (thread == NULL && helper == NULL && has_context())
+        thread = g_thread_try_new("defaultsd", run_thread, NULL, NULL);
+    return thread != NULL || helper != NULL;
+}
+
+gboolean service_wake(gboolean hurries) {
+    is_hurried |= hurries;
+    if (!has_thread())
+        return FALSE;
+    if (!is_woken)
+        g_source_unref(attach(run_work, 0));
     is_woken = TRUE;
-    GSource *source = g_idle_source_new();
-    g_source_set_priority(source, G_PRIORITY_DEFAULT);
-    g_source_set_callback(source, run_work, NULL, NULL);
-    g_source_attach(source, context);
-    g_source_unref(source);
     return TRUE;
 }
 
+gboolean service_exists(void) {
+    return thread != NULL;
+}
+
 gboolean service_is_current_thread(void) {
-    return thread != NULL && g_thread_self() == thread;
+    return g_thread_self() == thread || g_thread_self() == helper;
+}
+
+static gboolean run_nothing(gpointer unused) {
+    (void)unused;
+    return G_SOURCE_REMOVE;
+}
+
+void service_help(gboolean (*is_done)(gpointer data), gpointer data, gint64 end) {
+    if (thread != NULL || helper != NULL || !has_context() || !g_main_context_acquire(context))
+        return;
+    helper = g_thread_self();
+    g_main_context_push_thread_default(context);
+    g_source_unref(attach(run_work, 0));
+    gint64 left = (end - g_get_monotonic_time()) / G_TIME_SPAN_MILLISECOND;
+    GSource *timer = attach(run_nothing, (unsigned)MAX(left, 1));
+    while (!is_done(data) && g_get_monotonic_time() < end) {
+        store_unlock();
+        g_main_context_iteration(context, TRUE);
+        store_lock();
+    }
+    g_source_destroy(timer);
+    g_source_unref(timer);
+    g_main_context_pop_thread_default(context);
+    g_main_context_release(context);
+    helper = NULL;
+    service_wake(FALSE);
 }
 
 /* --- Trying again --- */
@@ -151,18 +202,20 @@ static gboolean run_retry(gpointer unused) {
 static void retry_later(void) {
     if (retry != NULL)
         return;
-    retry = g_timeout_source_new(pause_time);
-    g_source_set_callback(retry, run_retry, NULL, NULL);
-    g_source_attach(retry, context);
+    retry = attach(run_retry, pause_time);
     pause_time = MIN(pause_time * 2, LONGEST_PAUSE);
+}
+
+static void end_timer(GSource **timer) {
+    if (*timer == NULL)
+        return;
+    g_source_destroy(*timer);
+    g_clear_pointer(timer, g_source_unref);
 }
 
 static void stop_retrying(void) {
     pause_time = SHORTEST_PAUSE;
-    if (retry == NULL)
-        return;
-    g_source_destroy(retry);
-    g_clear_pointer(&retry, g_source_unref);
+    end_timer(&retry);
 }
 
 static void fail(const char *reason) {
@@ -175,8 +228,16 @@ static void fail(const char *reason) {
 
 /* --- Telling the listeners --- */
 
-/* Tells what has changed, and frees the notices. */
+/* Tells what has changed, and frees the notices. The helper is within a call of the program, which
+ * expects no signals. */
 static void tell(GPtrArray *notices) {
+    if (g_thread_self() != thread) {
+        if (untold == NULL)
+            untold = notices;
+        else
+            g_ptr_array_extend_and_steal(untold, notices);
+        return;
+    }
     for (unsigned index = 0; index < notices->len; index++) {
         Notice *notice = notices->pdata[index];
         if (notice->writability_changed)
@@ -220,16 +281,9 @@ static gboolean is_work(void) {
     return found;
 }
 
-static void end_socket_timer(void) {
-    if (socket_timer == NULL)
-        return;
-    g_source_destroy(socket_timer);
-    g_clear_pointer(&socket_timer, g_source_unref);
-}
-
 /* Ends the use of a connection, and closes it if it is the daemon's own. */
 static void drop_wire(void) {
-    end_socket_timer();
+    end_timer(&socket_timer);
     g_clear_pointer(&direct, wire_free);
     g_clear_pointer(&page, page_unref);
     wire = NULL;
@@ -311,9 +365,7 @@ static gboolean run_socket_timer(gpointer unused) {
 }
 
 static void limit_socket(void) {
-    socket_timer = g_timeout_source_new(SOCKET_PATIENCE);
-    g_source_set_callback(socket_timer, run_socket_timer, NULL, NULL);
-    g_source_attach(socket_timer, context);
+    socket_timer = attach(run_socket_timer, SOCKET_PATIENCE);
 }
 
 static void on_bus_address(const Reply *reply, gpointer unused) {
@@ -325,7 +377,7 @@ static void on_bus_address(const Reply *reply, gpointer unused) {
         && link_serves_session(g_variant_get_string(address, NULL));
     g_clear_pointer(&address, g_variant_unref);
     if (is_ours) {
-        end_socket_timer();
+        end_timer(&socket_timer);
         way = WAY_DIRECT;
         close_bus();
         work();
@@ -592,6 +644,25 @@ static void fetch_large(void) {
 
 /* --- Sending changes --- */
 
+static gboolean run_batch_timer(gpointer unused) {
+    (void)unused;
+    g_clear_pointer(&batch_timer, g_source_unref);
+    work();
+    return G_SOURCE_REMOVE;
+}
+
+/* Gives a program that makes many changes a moment to make more, so that fewer batches are sent. */
+static void pause_batches(void) {
+    store_lock();
+    gboolean is_empty = outbox_is_empty(), is_urgent = is_hurried || is_empty;
+    is_hurried &= !is_empty;
+    store_unlock();
+    if (is_urgent)
+        work();
+    else if (batch_timer == NULL)
+        batch_timer = attach(run_batch_timer, BATCH_PAUSE);
+}
+
 static void on_batch_answered(const Reply *reply, gpointer unused) {
     (void)unused;
     guint64 generation = 0;
@@ -608,12 +679,13 @@ static void on_batch_answered(const Reply *reply, gpointer unused) {
     store_end_batch(generation, way == WAY_DIRECT, notices);
     store_unlock();
     tell(notices);
-    work();
+    pause_batches();
 }
 
 static void send_batch(void) {
     if (is_sending)
         return;
+    end_timer(&batch_timer);
     store_lock();
     const Batch *batch = outbox_batch();
     GVariant *arguments = batch == NULL ? NULL : batch_arguments(batch);
@@ -636,5 +708,9 @@ static void work(void) {
     if (way == WAY_UNPROVEN)
         return;
     fetch_large();
-    send_batch();
+    store_lock();
+    gboolean is_paused = batch_timer != NULL && !is_hurried;
+    store_unlock();
+    if (!is_paused)
+        send_batch();
 }

@@ -140,11 +140,19 @@ static gboolean wait_for_news(gint64 end) {
 
 static gboolean request(Copy *copy) {
     copy->is_wanted = TRUE;
-    return service_wake() && may_wait();
+    return service_wake(FALSE) && may_wait();
+}
+
+static gboolean is_fetched(gpointer copy) {
+    return ((Copy *)copy)->is_loaded || reach == REACH_FAILED;
 }
 
 static void wait_for_first(Copy *copy) {
     gint64 end = g_get_monotonic_time() + FIRST_WAIT;
+    copy->is_wanted = TRUE;
+    service_help(is_fetched, copy, end);
+    if (copy->is_loaded)
+        return;
     gboolean goes_on = request(copy);
     while (goes_on && !copy->is_loaded)
         goes_on = wait_for_news(end);
@@ -204,7 +212,7 @@ static Entry *find_large(const char *path, Reading reading, Entry *entry, Layer 
     *asked = (LargeRequest){.copy = place->copy, .layer = layer, .key = g_strdup(place->key)};
     g_ptr_array_add(large_requests, asked);
     gint64 end = g_get_monotonic_time() + FIRST_WAIT;
-    gboolean goes_on = service_wake() && may_wait();
+    gboolean goes_on = service_wake(FALSE) && may_wait();
     while (goes_on && entry != NULL && entry->is_large && entry->form == NULL) {
         goes_on = wait_for_news(end);
         place = place_of(path);
@@ -243,8 +251,12 @@ void store_prefetch(const char *path) {
     char *key = g_str_has_suffix(path, "/") ? g_strconcat(path, "-", NULL) : g_strdup(path);
     store_lock();
     Place *place = place_of(key);
-    if (place != NULL && !place->copy->is_loaded && !place->copy->is_wanted && !is_forked)
-        request(place->copy);
+    if (place != NULL && !place->copy->is_loaded && !place->copy->is_wanted && !is_forked) {
+        place->copy->is_wanted = TRUE;
+        /* The first read of a program does this itself. */
+        if (service_exists())
+            service_wake(FALSE);
+    }
     store_unlock();
     g_free(key);
 }
@@ -305,7 +317,7 @@ static void free_write_if_any(gpointer write) {
 static gboolean add_change(GPtrArray *writes, unsigned count) {
     gboolean is_made = writes->len == count && (count == 0 || outbox_add(writes));
     if (is_made && count > 0)
-        service_wake();
+        service_wake(FALSE);
     return is_made;
 }
 
@@ -334,7 +346,7 @@ gboolean store_write_one(const char *path, GVariant *value) {
 void store_sync(void) {
     store_lock();
     gint64 end = g_get_monotonic_time() + SYNC_WAIT;
-    gboolean goes_on = !outbox_is_empty() && !is_forked && service_wake() && may_wait();
+    gboolean goes_on = !outbox_is_empty() && !is_forked && service_wake(TRUE) && may_wait();
     while (goes_on && !outbox_is_empty())
         goes_on = wait_for_news(end);
     store_unlock();
