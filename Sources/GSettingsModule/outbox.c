@@ -201,8 +201,9 @@ static void forget_own(const Write *write, guint64 number) {
 
 GPtrArray *outbox_end(gboolean was_refused) {
     GPtrArray *ended = g_ptr_array_new_with_free_func((GDestroyNotify)write_unref);
-    GHashTable *writes = batch.writes;
-    batch.writes = NULL;
+    if (batch_changes == 0)
+        return ended;
+    GHashTable *writes = g_steal_pointer(&batch.writes);
     if (was_refused && batch_changes > 1) {
         lone_changes = batch_changes;
         batch_changes = 0;

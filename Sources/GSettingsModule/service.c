@@ -5,7 +5,8 @@
  * 2. Nothing is sent to a daemon behind the socket, and nothing of it is used, before it has said that
  *    it serves the bus of this session. Only the request for copies is sent with that question.
  * 3. A process that needs nothing starts no daemon: after a loss it waits for the next one.
- * 4. What comes from an earlier connection is ignored: a wire that is not used is freed. */
+ * 4. The answers to calls of an earlier connection or daemon are ignored: the calls are forgotten. So a
+ *    batch is in flight once. */
 #include "service.h"
 
 #include "backend.h"
@@ -281,9 +282,12 @@ static gboolean is_work(void) {
     return found;
 }
 
-/* Ends the use of a connection, and closes it if it is the daemon's own. */
+/* Ends the use of a connection, and closes it if it is the daemon's own. On the bus, the answers for a
+ * daemon that has ended may still come. */
 static void drop_wire(void) {
     end_timer(&socket_timer);
+    if (wire != NULL && wire == bus)
+        wire_forget_calls(bus);
     g_clear_pointer(&direct, wire_free);
     g_clear_pointer(&page, page_unref);
     wire = NULL;
@@ -618,6 +622,8 @@ static gboolean fetch_some(void) {
 
 static void on_large(const Reply *reply, gpointer data) {
     GVariant *form = NULL;
+    if (is_lost(reply))
+        return;
     if (reply->body != NULL)
         g_variant_get(reply->body, "(vt)", &form, NULL);
     store_lock();

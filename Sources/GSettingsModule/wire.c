@@ -95,6 +95,10 @@ void wire_free(Wire *wire) {
     release(wire);
 }
 
+void wire_forget_calls(Wire *wire) {
+    g_hash_table_remove_all(wire->calls);
+}
+
 /* --- Losing the connection --- */
 
 static void fail_calls(Wire *wire) {

@@ -39,6 +39,9 @@ Wire *wire_new(int descriptor, GMainContext *context, const WireEvents *events);
 /* Closes the connection. No handler is called any more, but `free_data` for the data of all calls. */
 void wire_free(Wire *wire);
 
+/* Forgets all calls: their handlers are not called. */
+void wire_forget_calls(Wire *wire);
+
 /* Calls a method. The arguments may be floating. The reply must have the type.
  *
  * - Parameter free_data: Frees the data after the handler was called, or in its place. */

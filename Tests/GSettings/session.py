@@ -57,6 +57,7 @@ class Session:
         self.bus = PrivateBus(self.home, self.environment, services=self.home / "services").start()
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.bus.address
         self.clients: list[Client] = []
+        self.client_variables: dict[str, str] = {}
 
     def __enter__(self):
         return self
@@ -83,8 +84,16 @@ class Session:
     def gsettings(self, *arguments, **options):
         return self.run("gsettings", *arguments, **options)
 
+    def sanitize_clients(self):
+        """Has the clients load the runtimes of the sanitizers, which the module needs."""
+        paths = [subprocess.run(["cc", f"-print-file-name=lib{name}.so"], check=True,
+                                capture_output=True, text=True).stdout.strip()
+                 for name in ("asan", "ubsan")]
+        self.client_variables = {"LD_PRELOAD": " ".join(paths), "G_SLICE": "always-malloc",
+                                 "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
+
     def client(self, **variables):
-        self.clients.append(Client(self.environment | variables))
+        self.clients.append(Client(self.environment | self.client_variables | variables))
         return self.clients[-1]
 
     def call(self, name, path, member, *arguments):
@@ -122,8 +131,11 @@ class Client:
 
     def tell(self, *words):
         """Has it do something: its answer."""
-        self.process.stdin.write(json.dumps(words) + "\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(json.dumps(words) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise Failure(f"the program has ended: {self.process.stderr.read()}") from None
         while True:
             kind, answer = self._next()
             if kind == "answer":
