@@ -31,27 +31,41 @@ PROGRAMS = defaultsd defaultsctl
 SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+# The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
+GSETTINGS = .build/gsettings/libgsettingsdefaults.so
+GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
+# Only the entry points of the module are visible. GNU C has atexit handlers of fork, and memmem.
+GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
+	-Wl,-z,defs -Wl,-z,now -Wl,-z,relro
+GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config python3
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc libc6-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
+BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
-.PHONY: all build demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build gsettings demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
 # The tests refuse programs that are older than their sources, by the time of .build/built.
-build: setup
+build: setup gsettings
 	@mkdir -p $(LINKED) && touch .build/building
 	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
 	$(SWIFT_BUILD) --target Programs
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 	@mv .build/building .build/built
+
+gsettings: setup $(GSETTINGS)
+
+$(GSETTINGS): $(GSETTINGS_SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(GSETTINGS_FLAGS) $(filter %.c,$^) $$(pkg-config --cflags gio-2.0) -o $@ \
+		$$(pkg-config --libs gio-2.0)
 
 demo: build setup-run
 	Tests/Demo/demo $(CURDIR)/$(RELEASE)
@@ -91,7 +105,7 @@ picture: build setup-run
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
 
-install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
+install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
 		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 --strip $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
@@ -112,6 +126,10 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS))
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
+	# Without `defaultsctl adopt`, its priority is below that of dconf. GIO reads a list of modules if there
+	# is one, which is the system's to write.
+	install -d $(DESTDIR)$(GIOMODULEDIR)
+	install -m 644 --strip $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
 	# bash and fish find a script by the name of the command, and people say defaults as on macOS.
 	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
 	ln -sf defaultsctl.fish $(DESTDIR)$(FISHDIR)/defaults.fish
@@ -138,6 +156,7 @@ uninstall:
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
 	rm -f $(DESTDIR)$(BASHDIR)/defaultsctl $(DESTDIR)$(ZSHDIR)/_defaultsctl
 	rm -f $(DESTDIR)$(FISHDIR)/defaultsctl.fish

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <gio/gio.h>
+
+#include "copies.h"
+#include "outbox.h"
+#include "page.h"
+
+/* The calls of the contract: their arguments, and what their replies have. */
+
+#define FETCH_REPLY_TYPE "(ha(sua{sv}asas)t)"
+#define BATCH_REPLY_TYPE "(t)"
+#define LARGE_REPLY_TYPE "(vt)"
+
+/* The name of a domain in a layer; free it with g_free. */
+char *name_in_layer(const Copy *copy, Layer layer);
+
+/* The arguments of FollowValues and AttachValues for all layers of domains. */
+GVariant *fetch_arguments(GPtrArray *copies);
+
+/* What the reply has of one domain. The content is the caller's.
+ *
+ * - Parameter first: The index of its first layer in the reply.
+ * - Returns: Whether the reply has it. */
+gboolean fetch_content(GVariant *reply, unsigned first, Content *content, guint32 *word);
+
+/* The arguments of ApplyAllValues for a batch. */
+GVariant *batch_arguments(const Batch *batch);

@@ -1,0 +1,124 @@
+#include "link.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Connects at once or not at all. */
+static int connect_socket(const struct sockaddr_un *address, socklen_t size) {
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0)
+        return -1;
+    if (connect(descriptor, (const struct sockaddr *)address, size) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+static int connect_path(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return -1;
+    strcpy(address.sun_path, path);
+    return connect_socket(&address, sizeof address);
+}
+
+/* A name that is not in the file system begins with a NUL, and has no NUL at its end. */
+static int connect_abstract(const char *name) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    if (length >= sizeof address.sun_path)
+        return -1;
+    memcpy(address.sun_path + 1, name, length);
+    return connect_socket(
+        &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+}
+
+int link_connect_directly(void) {
+    const char *directory = g_getenv("XDG_RUNTIME_DIR");
+    if (directory == NULL || directory[0] != '/')
+        return -1;
+    char *path = g_build_filename(directory, "defaultsd", "direct", NULL);
+    struct stat status;
+    /* In a directory that is shared, another user may have been first. */
+    gboolean is_ours = stat(path, &status) == 0 && status.st_uid == geteuid();
+    int descriptor = is_ours ? connect_path(path) : -1;
+    g_free(path);
+    return descriptor;
+}
+
+/* An address of a bus without the identifiers of servers. */
+static char *without_identifiers(const char *address) {
+    char **places = g_strsplit(address, ";", -1);
+    GPtrArray *kept_places = g_ptr_array_new_with_free_func(g_free);
+    for (char **place = places; *place != NULL; place++) {
+        if (**place == 0)
+            continue;
+        GPtrArray *kept = g_ptr_array_new();
+        char **parts = g_strsplit(*place, ",", -1);
+        for (char **part = parts; *part != NULL; part++)
+            if (**part != 0 && !g_str_has_prefix(*part, "guid="))
+                g_ptr_array_add(kept, *part);
+        g_ptr_array_add(kept, NULL);
+        g_ptr_array_add(kept_places, g_strjoinv(",", (char **)kept->pdata));
+        g_ptr_array_unref(kept);
+        g_strfreev(parts);
+    }
+    g_ptr_array_add(kept_places, NULL);
+    char *result = g_strjoinv(";", (char **)kept_places->pdata);
+    g_ptr_array_unref(kept_places);
+    g_strfreev(places);
+    return result;
+}
+
+/* The address of the session's bus; free it with g_free. */
+static char *session_address(void) {
+    const char *given = g_getenv("DBUS_SESSION_BUS_ADDRESS");
+    const char *directory = g_getenv("XDG_RUNTIME_DIR");
+    if (given != NULL && given[0] != 0)
+        return g_strdup(given);
+    return directory == NULL ? g_strdup("") : g_strdup_printf("unix:path=%s/bus", directory);
+}
+
+gboolean link_serves_session(const char *bus_address) {
+    char *given = session_address();
+    char *address = without_identifiers(given);
+    gboolean is_same = strcmp(address, bus_address) == 0;
+    g_free(address);
+    g_free(given);
+    return is_same;
+}
+
+/* Connects to one place of an address, such as "unix:path=/run/user/1000/bus". */
+static int connect_place(const char *place) {
+    if (!g_str_has_prefix(place, "unix:"))
+        return -1;
+    int descriptor = -1;
+    char **parts = g_strsplit(place + strlen("unix:"), ",", -1);
+    for (char **part = parts; *part != NULL && descriptor < 0; part++) {
+        char *equals = strchr(*part, '=');
+        char *value = equals == NULL ? NULL : g_uri_unescape_string(equals + 1, NULL);
+        if (value != NULL && g_str_has_prefix(*part, "path="))
+            descriptor = connect_path(value);
+        else if (value != NULL && g_str_has_prefix(*part, "abstract="))
+            descriptor = connect_abstract(value);
+        g_free(value);
+    }
+    g_strfreev(parts);
+    return descriptor;
+}
+
+int link_connect_to_bus(void) {
+    char *address = session_address();
+    char **places = g_strsplit(address, ";", -1);
+    int descriptor = -1;
+    for (char **place = places; *place != NULL && descriptor < 0; place++)
+        descriptor = connect_place(*place);
+    g_strfreev(places);
+    g_free(address);
+    return descriptor;
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <glib.h>
+
+/* The domain of what has no domain of its own: keys whose path does not begin with a legal element. */
+#define UNNAMED_DOMAIN "GSettings"
+
+/* The name of the domain in which the value of a GSettings path is stored; free it with g_free. `key`
+ * is the key in this domain, and points into `path`. NULL if the path cannot be stored. */
+char *domain_of_path(const char *path, const char **key);
+
+/* The path below which all keys of a domain are; free it with g_free. */
+char *path_of_domain(const char *domain);
+
+/* The words that follow the domain's path in the path of a key; points into `key`. */
+const char *item_of_key(const char *domain, const char *key);

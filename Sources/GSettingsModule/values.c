@@ -1,0 +1,546 @@
+/* The value form of GVariants: what is sent to the service and stored by it.
+ *
+ * The schema gives the type of a value, so most values need no type in the store. The exceptions are
+ * the contents of variants. They are marked with their types:
+ *
+ *     {"$class": "GVariant", "type": TYPE, "value": FORM}
+ *
+ * Invariants
+ *
+ * 1. The value of the form of a value is the value again, but for the order in a dictionary with
+ *    strings as keys.
+ * 2. No form that is written is deeper than a message can carry, and no form is read deeper than
+ *    DEEPEST_READ, so that the stack is bounded. */
+#include "values.h"
+
+#include <string.h>
+
+enum {
+    /* Containers around a form in any call or reply: array, structure, array, entry, variant. A
+     * message has at most 64. */
+    DEEPEST_FORM = 56,
+    DEEPEST_READ = 128,
+    LONGEST_TYPE = 1024,
+};
+
+#define CLASS "$class"
+#define MARKER "GVariant"
+#define DICTIONARY "NSDictionary"
+#define NOTHING "$null"
+
+static GVariant *form_at(GVariant *value, int depth);
+static GVariant *value_at(GVariant *form, const GVariantType *type, int depth);
+
+static gboolean is(GVariant *value, const char *type) {
+    return strcmp(g_variant_get_type_string(value), type) == 0;
+}
+
+/* --- Lists of values, which own what is in them --- */
+
+static GPtrArray *list_new(void) {
+    return g_ptr_array_new_with_free_func((GDestroyNotify)g_variant_unref);
+}
+
+/* Adds a value that is not NULL. */
+static gboolean list_add(GPtrArray *list, GVariant *value) {
+    if (value != NULL)
+        g_ptr_array_add(list, g_variant_take_ref(value));
+    return value != NULL;
+}
+
+static GVariant *list_array(GPtrArray *list, const GVariantType *element) {
+    return g_variant_new_array(element, (GVariant *const *)list->pdata, list->len);
+}
+
+/* --- Writing --- */
+
+static GVariant *boxed(GVariant *form) {
+    GVariant *box = g_variant_new_variant(form);
+    g_variant_unref(form);
+    return box;
+}
+
+/* A form of its own, so that a floating one never leaves this file. */
+static GVariant *owned(GVariant *form) {
+    return g_variant_take_ref(form);
+}
+
+static gboolean add_pair(GPtrArray *pairs, const char *key, GVariant *form) {
+    return form != NULL
+        && list_add(pairs, g_variant_new_dict_entry(g_variant_new_string(key), boxed(form)));
+}
+
+/* The forms of the children as an array of variants. */
+static GVariant *form_of_children(GVariant *value, int depth) {
+    GPtrArray *forms = list_new();
+    gboolean has_form = depth + 2 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(value);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *child = g_variant_get_child_value(value, index);
+        GVariant *form = form_at(child, depth + 2);
+        g_variant_unref(child);
+        has_form = form != NULL && list_add(forms, boxed(form));
+    }
+    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
+    g_ptr_array_unref(forms);
+    return array;
+}
+
+/* Whether the keys of a dictionary may be those of a plain one: different, and none with a '$', which
+ * an object has. */
+static gboolean has_plain_keys(GVariant *dictionary) {
+    const char *type = g_variant_get_type_string(dictionary);
+    if (strchr("sog", type[2]) == NULL)
+        return FALSE;
+    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    size_t count = g_variant_n_children(dictionary);
+    gboolean is_plain = TRUE;
+    for (size_t index = 0; is_plain && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(dictionary, index);
+        GVariant *key = g_variant_get_child_value(entry, 0);
+        const char *name = g_variant_get_string(key, NULL);
+        is_plain = name[0] != '$' && g_hash_table_add(seen, g_strdup(name));
+        g_variant_unref(key);
+        g_variant_unref(entry);
+    }
+    g_hash_table_unref(seen);
+    return is_plain;
+}
+
+static GVariant *form_of_plain_dictionary(GVariant *value, int depth) {
+    GPtrArray *pairs = list_new();
+    gboolean has_form = depth + 3 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(value);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(value, index);
+        GVariant *key = g_variant_get_child_value(entry, 0);
+        GVariant *content = g_variant_get_child_value(entry, 1);
+        has_form = add_pair(pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3));
+        g_variant_unref(content);
+        g_variant_unref(key);
+        g_variant_unref(entry);
+    }
+    GVariant *form = has_form ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
+    g_ptr_array_unref(pairs);
+    return form;
+}
+
+/* The keys of a dictionary, or its contents, as an array of variants. */
+static GVariant *form_of_column(GVariant *dictionary, size_t column, int depth) {
+    GPtrArray *forms = list_new();
+    gboolean has_form = depth + 2 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(dictionary);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(dictionary, index);
+        GVariant *child = g_variant_get_child_value(entry, column);
+        GVariant *form = form_at(child, depth + 2);
+        has_form = form != NULL && list_add(forms, boxed(form));
+        g_variant_unref(child);
+        g_variant_unref(entry);
+    }
+    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
+    g_ptr_array_unref(forms);
+    return array;
+}
+
+/* An object of this class with up to two fields; NULL if the form of a field is. */
+static GVariant *form_of_object(
+    const char *class, const char *first, GVariant *first_form, const char *second,
+    GVariant *second_form) {
+    GPtrArray *pairs = list_new();
+    add_pair(pairs, CLASS, owned(g_variant_new_string(class)));
+    gboolean has_first = first == NULL || add_pair(pairs, first, first_form);
+    gboolean has_second = second == NULL || add_pair(pairs, second, second_form);
+    GVariant *form =
+        has_first && has_second ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
+    g_ptr_array_unref(pairs);
+    return form;
+}
+
+static GVariant *form_of_dictionary(GVariant *value, int depth) {
+    if (has_plain_keys(value))
+        return form_of_plain_dictionary(value, depth);
+    return form_of_object(
+        DICTIONARY, "NS.keys", form_of_column(value, 0, depth + 3), "NS.objects",
+        form_of_column(value, 1, depth + 3));
+}
+
+/* Whether the form of a type says the type, too. */
+static gboolean is_own_form(const char *type) {
+    static const char *const types[] = {"b", "x", "d", "s", "ay", "av", "a{sv}", NULL};
+    return g_strv_contains(types, type);
+}
+
+static GVariant *form_of_variant(GVariant *value, int depth) {
+    GVariant *content = g_variant_get_variant(value);
+    const char *type = g_variant_get_type_string(content);
+    GVariant *form;
+    if (is_own_form(type))
+        form = form_at(content, depth);
+    else if (strlen(type) > LONGEST_TYPE)
+        form = NULL;
+    else
+        form = form_of_object(
+            MARKER, "type", owned(g_variant_new_string(type)), "value", form_at(content, depth + 3));
+    g_variant_unref(content);
+    return form;
+}
+
+/* A value that is there has the form of its content. If the content may be nothing as well, an array
+ * around it tells both apart. */
+static GVariant *form_of_maybe(GVariant *value, int depth) {
+    if (g_variant_get_type_string(value)[1] == 'm')
+        return form_of_children(value, depth);
+    GVariant *content = g_variant_get_maybe(value);
+    if (content == NULL)
+        return form_of_object(NOTHING, NULL, NULL, NULL, NULL);
+    GVariant *form = form_at(content, depth);
+    g_variant_unref(content);
+    return form;
+}
+
+static GVariant *form_of_unsigned(GVariant *value) {
+    guint64 number = g_variant_get_uint64(value);
+    if (number > G_MAXINT64)
+        return g_variant_ref(value);
+    return owned(g_variant_new_int64((gint64)number));
+}
+
+static GVariant *form_of_array(GVariant *value, int depth) {
+    if (is(value, "ay"))
+        return g_variant_ref(value);
+    if (g_variant_get_type_string(value)[1] == '{')
+        return form_of_dictionary(value, depth);
+    return form_of_children(value, depth);
+}
+
+static GVariant *form_at(GVariant *value, int depth) {
+    if (depth > DEEPEST_FORM)
+        return NULL;
+    switch (g_variant_classify(value)) {
+    case G_VARIANT_CLASS_BYTE: return owned(g_variant_new_int64(g_variant_get_byte(value)));
+    case G_VARIANT_CLASS_INT16: return owned(g_variant_new_int64(g_variant_get_int16(value)));
+    case G_VARIANT_CLASS_UINT16: return owned(g_variant_new_int64(g_variant_get_uint16(value)));
+    case G_VARIANT_CLASS_INT32: return owned(g_variant_new_int64(g_variant_get_int32(value)));
+    case G_VARIANT_CLASS_UINT32: return owned(g_variant_new_int64(g_variant_get_uint32(value)));
+    case G_VARIANT_CLASS_UINT64: return form_of_unsigned(value);
+    case G_VARIANT_CLASS_OBJECT_PATH:
+    case G_VARIANT_CLASS_SIGNATURE:
+        return owned(g_variant_new_string(g_variant_get_string(value, NULL)));
+    case G_VARIANT_CLASS_VARIANT: return form_of_variant(value, depth);
+    case G_VARIANT_CLASS_MAYBE: return form_of_maybe(value, depth);
+    case G_VARIANT_CLASS_ARRAY: return form_of_array(value, depth);
+    case G_VARIANT_CLASS_TUPLE:
+    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, depth);
+    case G_VARIANT_CLASS_HANDLE: return NULL;
+    default: return g_variant_ref(value);
+    }
+}
+
+GVariant *form_of_value(GVariant *value) {
+    return form_at(value, 0);
+}
+
+/* --- Reading --- */
+
+/* A field of an object, without the variant around it; NULL if there is none. */
+static GVariant *field(GVariant *object, const char *name) {
+    return g_variant_lookup_value(object, name, NULL);
+}
+
+static gboolean has_class(GVariant *form, const char *class) {
+    const char *found = NULL;
+    return is(form, "a{sv}") && g_variant_lookup(form, CLASS, "&s", &found)
+        && (class == NULL || strcmp(found, class) == 0);
+}
+
+/* Whether a form is an integer, as its sign and its magnitude. */
+static gboolean is_integer(GVariant *form, gboolean *is_negative, guint64 *magnitude) {
+    gint64 number = 0;
+    switch (g_variant_classify(form)) {
+    case G_VARIANT_CLASS_BYTE: number = g_variant_get_byte(form); break;
+    case G_VARIANT_CLASS_INT16: number = g_variant_get_int16(form); break;
+    case G_VARIANT_CLASS_UINT16: number = g_variant_get_uint16(form); break;
+    case G_VARIANT_CLASS_INT32: number = g_variant_get_int32(form); break;
+    case G_VARIANT_CLASS_UINT32: number = g_variant_get_uint32(form); break;
+    case G_VARIANT_CLASS_INT64: number = g_variant_get_int64(form); break;
+    case G_VARIANT_CLASS_UINT64:
+        *is_negative = FALSE;
+        *magnitude = g_variant_get_uint64(form);
+        return TRUE;
+    default: return FALSE;
+    }
+    *is_negative = number < 0;
+    *magnitude = number < 0 ? -(guint64)number : (guint64)number;
+    return TRUE;
+}
+
+/* The integer of this type, if it fits. */
+static GVariant *integer(GVariant *form, char type) {
+    gboolean is_negative;
+    guint64 magnitude;
+    if (!is_integer(form, &is_negative, &magnitude))
+        return NULL;
+    if (type == 't')
+        return is_negative ? NULL : g_variant_new_uint64(magnitude);
+    if (magnitude > (guint64)G_MAXINT64 + is_negative)
+        return NULL;
+    gint64 number = is_negative ? (gint64)-magnitude : (gint64)magnitude;
+    switch (type) {
+    case 'y': return number >= 0 && number <= G_MAXUINT8 ? g_variant_new_byte((guint8)number) : NULL;
+    case 'n':
+        return number >= G_MININT16 && number <= G_MAXINT16 ? g_variant_new_int16((gint16)number)
+                                                            : NULL;
+    case 'q':
+        return number >= 0 && number <= G_MAXUINT16 ? g_variant_new_uint16((guint16)number) : NULL;
+    case 'i':
+        return number >= G_MININT32 && number <= G_MAXINT32 ? g_variant_new_int32((gint32)number)
+                                                            : NULL;
+    case 'u':
+        return number >= 0 && number <= G_MAXUINT32 ? g_variant_new_uint32((guint32)number) : NULL;
+    default: return g_variant_new_int64(number);
+    }
+}
+
+static GVariant *real(GVariant *form) {
+    gboolean is_negative;
+    guint64 magnitude;
+    if (is(form, "d"))
+        return g_variant_ref(form);
+    if (!is_integer(form, &is_negative, &magnitude))
+        return NULL;
+    return g_variant_new_double(is_negative ? -(double)magnitude : (double)magnitude);
+}
+
+static GVariant *text(GVariant *form, char type) {
+    if (!is(form, "s"))
+        return NULL;
+    const char *words = g_variant_get_string(form, NULL);
+    if (type == 'o')
+        return g_variant_is_object_path(words) ? g_variant_new_object_path(words) : NULL;
+    if (type == 'g')
+        return g_variant_is_signature(words) ? g_variant_new_signature(words) : NULL;
+    return g_variant_ref(form);
+}
+
+/* Adds the values of an array of variants, one for each type beginning with `type`. If `is_array`, all
+ * have this type. */
+static gboolean add_children(
+    GPtrArray *list, GVariant *forms, const GVariantType *type, gboolean is_array, int depth) {
+    if (!is(forms, "av"))
+        return FALSE;
+    size_t count = g_variant_n_children(forms);
+    gboolean fits = TRUE;
+    for (size_t index = 0; fits && index < count; index++) {
+        GVariant *box = g_variant_get_child_value(forms, index);
+        GVariant *form = g_variant_get_variant(box);
+        fits = type != NULL && list_add(list, value_at(form, type, depth + 1));
+        g_variant_unref(form);
+        g_variant_unref(box);
+        if (fits && !is_array)
+            type = g_variant_type_next(type);
+    }
+    return fits && (is_array || type == NULL);
+}
+
+static GVariant *array(GVariant *form, const GVariantType *element, int depth) {
+    GPtrArray *list = list_new();
+    GVariant *value =
+        add_children(list, form, element, TRUE, depth) ? list_array(list, element) : NULL;
+    if (value != NULL)
+        g_variant_ref_sink(value);
+    g_ptr_array_unref(list);
+    return value;
+}
+
+static GVariant *tuple(GVariant *form, const GVariantType *type, int depth) {
+    GPtrArray *list = list_new();
+    GVariant *value = NULL;
+    if (add_children(list, form, g_variant_type_first(type), FALSE, depth))
+        value = g_variant_new_tuple((GVariant *const *)list->pdata, list->len);
+    if (value != NULL)
+        g_variant_ref_sink(value);
+    g_ptr_array_unref(list);
+    return value;
+}
+
+/* The entry of a key and a content; NULL if one of them is. Takes both. */
+static GVariant *entry_of(GVariant *key, GVariant *content) {
+    if (key != NULL)
+        g_variant_take_ref(key);
+    if (content != NULL)
+        g_variant_take_ref(content);
+    GVariant *entry = NULL;
+    if (key != NULL && content != NULL)
+        entry = owned(g_variant_new_dict_entry(key, content));
+    g_clear_pointer(&key, g_variant_unref);
+    g_clear_pointer(&content, g_variant_unref);
+    return entry;
+}
+
+/* An entry that is in no dictionary: an array of two. */
+static GVariant *lone_entry(GVariant *form, const GVariantType *type, int depth) {
+    GPtrArray *list = list_new();
+    GVariant *entry = NULL;
+    if (add_children(list, form, g_variant_type_key(type), FALSE, depth) && list->len == 2)
+        entry = entry_of(g_variant_ref(list->pdata[0]), g_variant_ref(list->pdata[1]));
+    g_ptr_array_unref(list);
+    return entry;
+}
+
+/* Adds the entries of a dictionary whose keys are strings. */
+static gboolean add_plain_entries(
+    GPtrArray *list, GVariant *form, const GVariantType *entry, int depth) {
+    if (has_class(form, NULL))
+        return FALSE;
+    size_t count = g_variant_n_children(form);
+    gboolean fits = TRUE;
+    for (size_t index = 0; fits && index < count; index++) {
+        GVariant *key, *content;
+        g_variant_get_child(form, index, "{@sv}", &key, &content);
+        fits = list_add(
+            list, entry_of(
+                      value_at(key, g_variant_type_key(entry), depth + 1),
+                      value_at(content, g_variant_type_value(entry), depth + 1)));
+        g_variant_unref(key);
+        g_variant_unref(content);
+    }
+    return fits;
+}
+
+/* Adds the entries of a dictionary with other keys. */
+static gboolean add_listed_entries(
+    GPtrArray *list, GVariant *form, const GVariantType *entry, int depth) {
+    GVariant *keys = field(form, "NS.keys"), *contents = field(form, "NS.objects");
+    GPtrArray *key_list = list_new(), *content_list = list_new();
+    gboolean fits = keys != NULL && contents != NULL
+        && add_children(key_list, keys, g_variant_type_key(entry), TRUE, depth)
+        && add_children(content_list, contents, g_variant_type_value(entry), TRUE, depth)
+        && key_list->len == content_list->len;
+    for (unsigned index = 0; fits && index < key_list->len; index++)
+        fits = list_add(
+            list, entry_of(
+                      g_variant_ref(key_list->pdata[index]),
+                      g_variant_ref(content_list->pdata[index])));
+    g_ptr_array_unref(key_list);
+    g_ptr_array_unref(content_list);
+    g_clear_pointer(&keys, g_variant_unref);
+    g_clear_pointer(&contents, g_variant_unref);
+    return fits;
+}
+
+static GVariant *dictionary(GVariant *form, const GVariantType *entry, int depth) {
+    if (!is(form, "a{sv}"))
+        return NULL;
+    GPtrArray *list = list_new();
+    gboolean fits = has_class(form, DICTIONARY) ? add_listed_entries(list, form, entry, depth)
+                                                : add_plain_entries(list, form, entry, depth);
+    GVariant *value = fits ? owned(list_array(list, entry)) : NULL;
+    g_ptr_array_unref(list);
+    return value;
+}
+
+static GVariant *maybe(GVariant *form, const GVariantType *content, int depth) {
+    if (g_variant_type_is_maybe(content)) {
+        GPtrArray *list = list_new();
+        GVariant *value = NULL;
+        if (add_children(list, form, content, TRUE, depth) && list->len <= 1)
+            value = owned(g_variant_new_maybe(content, list->len ? list->pdata[0] : NULL));
+        g_ptr_array_unref(list);
+        return value;
+    }
+    if (has_class(form, NOTHING))
+        return g_variant_new_maybe(content, NULL);
+    GVariant *value = value_at(form, content, depth + 1);
+    if (value == NULL)
+        return NULL;
+    value = owned(value);
+    GVariant *just = owned(g_variant_new_maybe(content, value));
+    g_variant_unref(value);
+    return just;
+}
+
+/* The type in a marker; NULL if it is not the type of one value. */
+static GVariantType *type_of_marker(GVariant *marker) {
+    const char *text = NULL;
+    if (!g_variant_lookup(marker, "type", "&s", &text) || strlen(text) > LONGEST_TYPE)
+        return NULL;
+    if (!g_variant_type_string_is_valid(text) || strpbrk(text, "r?*h") != NULL)
+        return NULL;
+    return g_variant_type_new(text);
+}
+
+/* The content that a marker has, if it fits the type in it. */
+static GVariant *content_of_marker(GVariant *marker, int depth) {
+    GVariantType *type = type_of_marker(marker);
+    GVariant *form = type == NULL ? NULL : field(marker, "value");
+    GVariant *content = form == NULL ? NULL : value_at(form, type, depth + 1);
+    g_clear_pointer(&form, g_variant_unref);
+    if (type != NULL)
+        g_variant_type_free(type);
+    return content;
+}
+
+static GVariant *variant(GVariant *form, int depth) {
+    GVariant *content;
+    if (has_class(form, MARKER))
+        content = content_of_marker(form, depth);
+    else if (is(form, "t") || is_own_form(g_variant_get_type_string(form)))
+        content = value_at(form, g_variant_get_type(form), depth + 1);
+    else
+        content = NULL;
+    if (content == NULL)
+        return NULL;
+    content = owned(content);
+    GVariant *value = owned(g_variant_new_variant(content));
+    g_variant_unref(content);
+    return value;
+}
+
+static GVariant *value_of_array(GVariant *form, const GVariantType *type, int depth) {
+    const GVariantType *element = g_variant_type_element(type);
+    if (g_variant_type_is_dict_entry(element))
+        return dictionary(form, element, depth);
+    if (is(form, "ay"))
+        return g_variant_type_equal(type, G_VARIANT_TYPE_BYTESTRING) ? g_variant_ref(form) : NULL;
+    return array(form, element, depth);
+}
+
+/* The value may be floating. */
+static GVariant *value_at(GVariant *form, const GVariantType *type, int depth) {
+    if (depth > DEEPEST_READ)
+        return NULL;
+    char kind = g_variant_type_peek_string(type)[0];
+    switch (kind) {
+    case 'b': return is(form, "b") ? g_variant_ref(form) : NULL;
+    case 'y':
+    case 'n':
+    case 'q':
+    case 'i':
+    case 'u':
+    case 'x':
+    case 't': return integer(form, kind);
+    case 'd': return real(form);
+    case 's':
+    case 'o':
+    case 'g': return text(form, kind);
+    case 'v': return variant(form, depth);
+    case 'm': return maybe(form, g_variant_type_element(type), depth);
+    case 'a': return value_of_array(form, type, depth);
+    case '(': return tuple(form, type, depth);
+    case '{': return lone_entry(form, type, depth);
+    default: return NULL;
+    }
+}
+
+GVariant *value_of_form(GVariant *form, const GVariantType *type) {
+    GVariant *value = value_at(form, type, 0);
+    /* Another program may have marked a value whose type the schema gives. */
+    if (value == NULL && has_class(form, MARKER)) {
+        GVariant *inner = field(form, "value");
+        if (inner != NULL)
+            value = value_at(inner, type, 0);
+        g_clear_pointer(&inner, g_variant_unref);
+    }
+    return value == NULL ? NULL : g_variant_take_ref(value);
+}

@@ -1,0 +1,313 @@
+"""What may happen while programs use the module. Each trial is a function of a session."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from session import Failure, require, require_equal
+
+PLAIN, CHILD, OTHER = (f"org.defaultsd.test.{name}" for name in ("plain", "child", "other"))
+ANYWHERE = "org.defaultsd.test.anywhere"
+
+
+def values_are_seen_by_every_program(session):
+    one, two = session.client(), session.client()
+    require_equal(two.tell("get", PLAIN, "number"), 0, "the default")
+    require_equal(one.tell("set", PLAIN, "number", "7"), True, "set")
+    one.wait_for("changed", "number")
+    two.wait_for("changed", "number")
+    require_equal(two.tell("get", PLAIN, "number"), 7, "what another program has set")
+    one.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "7", "defaultsctl read")
+    session.ctl("write", PLAIN, "text", "mine")
+    two.wait_for("changed", "text")
+    require_equal(two.tell("get", PLAIN, "text"), "mine", "what defaultsctl has written")
+    session.ctl("delete", PLAIN, "text")
+    two.wait_for("changed", "text")
+    require_equal(two.tell("get", PLAIN, "text"), "default", "the value after defaultsctl delete")
+
+
+def a_read_is_never_older_than_an_acknowledged_change(session):
+    """The program has no chance to hear of the change by a signal."""
+    reader = session.client()
+    for number in range(1, 30):
+        session.ctl("write", PLAIN, "number", "-int", number)
+        require_equal(reader.tell("get", PLAIN, "number"), number, "a read after the change")
+
+
+def a_killed_daemon_is_replaced(session):
+    writer, reader = session.client(), session.client()
+    require_equal(reader.tell("get", OTHER, "number"), 0, "the default")
+    for turn in range(5):
+        require(writer.tell("set_many", PLAIN, "number", turn * 1000, turn * 1000 + 1000), "set")
+        session.kill_daemon()
+        require(writer.tell("set", PLAIN, "text", f"'turn {turn}'"), "set without a daemon")
+        require_equal(writer.tell("get", PLAIN, "text"), f"turn {turn}", "the own value")
+        writer.tell("sync")
+        require_equal(
+            session.ctl("read", PLAIN, "number"), str(turn * 1000 + 999), "what is stored")
+        require_equal(session.ctl("read", PLAIN, "text"), f"turn {turn}", "what is stored")
+        # The reader hears of the next daemon's changes.
+        session.ctl("write", OTHER, "number", "-int", turn + 1)
+        reader.wait_for("changed", "number")
+        require_equal(reader.tell("get", OTHER, "number"), turn + 1, "after the daemon's end")
+
+
+def a_daemon_is_replaced_again_and_again_on_the_bus(session):
+    """Answers for a daemon that has ended come when the next one is used already."""
+    other = session.home / "elsewhere"
+    other.mkdir(mode=0o700)
+    writer = session.client(XDG_RUNTIME_DIR=str(other))
+    for turn in range(1, 12):
+        require(writer.tell("set_many", PLAIN, "number", turn * 1000, turn * 1000 + 300), "set")
+        session.kill_daemon()
+        require(writer.tell("set_many", PLAIN, "number", turn * 1000, turn * 1000 + 500), "set")
+        require(writer.tell("get", OTHER, "number") == 0, "the value of another domain")
+        writer.tell("sync")
+        require_equal(session.ctl("read", PLAIN, "number"), str(turn * 1000 + 499), "what is stored")
+
+
+def a_bus_that_ends_takes_nothing(session):
+    writer = session.client()
+    require(writer.tell("set", PLAIN, "number", "1"), "set")
+    writer.tell("sync")
+    daemon = os.pidfd_open(session.daemon())
+    session.bus.stop()
+    # The daemon ends with its bus, and the next one begins with the next bus.
+    import select
+    select.select([daemon], [], [])
+    require(writer.tell("set", PLAIN, "number", "2"), "set without a bus")
+    require_equal(writer.tell("get", PLAIN, "number"), 2, "the own value")
+    session.bus.start()
+    while session.ctl("read", PLAIN, "number") != "2":
+        pass
+
+
+def a_lock_comes_and_goes(session):
+    client, file = session.client(), session.managed / f"{PLAIN}.json"
+    require(client.tell("writable", PLAIN, "number"), "a key without a lock is writable")
+    require(client.tell("set", PLAIN, "number", "3"), "set")
+    client.tell("sync")
+    file.write_text(json.dumps({"text": "theirs", "$locked": ["num*"]}))
+    client.wait_for("writable-changed", "number")
+    require_equal(client.tell("writable", PLAIN, "number"), False, "a locked key is writable")
+    require_equal(client.tell("writable", PLAIN, "text"), False, "a managed key is writable")
+    require_equal(client.tell("writable", PLAIN, "small"), True, "a free key is writable")
+    require_equal(client.tell("set", PLAIN, "number", "4"), False, "set of a locked key")
+    require_equal(client.tell("get", PLAIN, "number"), 3, "the value of a locked key")
+    require_equal(client.tell("get", PLAIN, "text"), "theirs", "the managed value")
+    require_equal(client.tell("user", PLAIN, "text"), None, "the user's value")
+    file.unlink()
+    client.wait_for("writable-changed", "number")
+    require_equal(client.tell("writable", PLAIN, "number"), True, "writable after the lock's end")
+    require_equal(client.tell("get", PLAIN, "text"), "default", "the value after the lock's end")
+
+
+def values_of_wrong_types_are_defaults(session):
+    for key, kind, value in [
+            ("number", "-string", "five"), ("text", "-int", "5"), ("words", "-dict-add", None),
+            ("small", "-int", "256"), ("maybe", "-float", "1.5")]:
+        session.ctl(*(["write", PLAIN, key, kind, value] if value else
+                      ["write", PLAIN, key, "-dict", "a", "b"]))
+    deep = "1"
+    for _ in range(25):
+        deep = f'[{deep}]'
+    session.ctl("write", PLAIN, "anything", "--json", deep)
+    session.ctl("write", OTHER, "number", "--json",
+                '{"$class":"GVariant","type":"(((","value":[1]}')
+    client = session.client()
+    for key, default in [("number", 0), ("text", "default"), ("words", []), ("small", 7),
+                         ("maybe", None)]:
+        for _ in range(3):
+            require_equal(client.tell("get", PLAIN, key), default, f"the value of {key}")
+    require_equal(client.tell("get", OTHER, "number"), 0, "a marker with a wrong type")
+    require(client.tell("set", PLAIN, "number", "5"), "set")
+    require_equal(client.tell("get", PLAIN, "number"), 5, "a value in place of a wrong one")
+    messages = client.end()
+    require_equal(messages.count("/number is not of type i"), 2, f"messages in {messages}")
+
+
+def a_hostile_value_does_not_hide_its_neighbours(session):
+    """As deep as the service stores."""
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    for depth in (20, 28, 29, 30, 31, 32, 40, 60, 100):
+        session.ctl("write", PLAIN, "anything", "--json", "[" * depth + "1" + "]" * depth,
+                    status=None)
+        client = session.client()
+        require_equal(client.tell("get", PLAIN, "number"), 5, f"beside a value of depth {depth}")
+        client.tell("get", PLAIN, "anything")
+        client.end()
+
+
+def deep_values_are_refused_at_once(session):
+    client = session.client()
+    for depth, is_made in ((5, True), (16, True), (40, False), (100, False)):
+        text = "<" * depth + "1" + ">" * depth
+        require_equal(client.tell("set", PLAIN, "anything", text), is_made, f"depth {depth}")
+    for depth in range(20, 30):
+        if client.tell("set", PLAIN, "anything", "<@av [" * depth + "]>" * depth):
+            client.tell("set", PLAIN, "number", str(depth))
+            client.tell("sync")
+            require_equal(session.ctl("read", PLAIN, "number"), str(depth), "a later change")
+            reader = session.client()
+            require_equal(reader.tell("get", PLAIN, "number"), depth, f"beside av of {depth}")
+            require_equal(reader.tell("get", PLAIN, "anything"),
+                          client.tell("get", PLAIN, "anything"), "the deep value")
+            reader.end()
+
+
+def a_refused_change_flips_back(session):
+    session.ctl("write", "org.defaultsd.Quotas", OTHER, "--json", '{"DomainKeys": 0}')
+    client = session.client()
+    require_equal(client.tell("get", OTHER, "number"), 0, "the default")
+    require(client.tell("set", OTHER, "number", "5"), "set")
+    require(client.tell("set", PLAIN, "number", "6"), "set")
+    client.tell("sync")
+    # The first signal is that of the write, and the second that of the refusal.
+    client.tell("get", OTHER, "number")
+    while client.tell("get", OTHER, "number") != 0:
+        pass
+    require_equal(client.tell("get", PLAIN, "number"), 6, "another change of the same time")
+    require_equal(session.ctl("read", PLAIN, "number"), "6", "another change of the same time")
+    require("refused" in client.end(), "a message says that a change was refused")
+
+
+def without_a_bus_there_are_defaults(session):
+    client = session.client(DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent", XDG_RUNTIME_DIR="/nonexistent")
+    require_equal(client.tell("get", PLAIN, "number"), 0, "the default")
+    require(client.tell("set", PLAIN, "number", "5"), "set")
+    require_equal(client.tell("get", PLAIN, "number"), 5, "the own value")
+    seconds, _ = client.tell("timed", "sync")
+    require(seconds < 5, f"sync took {seconds} s")
+    messages = client.end()
+    require_equal(messages.count("not stored"), 1, f"messages in {messages}")
+
+
+def a_forked_child_reads_and_changes_nothing(session):
+    client = session.client()
+    require(client.tell("set", PLAIN, "number", "5"), "set")
+    client.tell("sync")
+    answers = client.tell(
+        "fork", ["get", PLAIN, "number"], ["set", PLAIN, "number", "6"], ["get", PLAIN, "number"],
+        ["get", OTHER, "number"], ["writable", PLAIN, "number"], ["sync"])
+    require_equal(answers, [5, False, 5, 0, False, None], "the answers of the child")
+    require(client.tell("set", PLAIN, "number", "7"), "set in the parent")
+    client.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "7", "the parent's value")
+
+
+def a_stopped_daemon_blocks_no_program(session):
+    client = session.client()
+    require_equal(client.tell("get", PLAIN, "number"), 0, "the default")
+    daemon = session.daemon()
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        slowest = max(client.tell("timed", "get", PLAIN, "number")[0] for _ in range(100))
+        seconds, is_made = client.tell("timed", "set", PLAIN, "number", "5")
+        require(is_made, "set")
+        require(max(slowest, seconds) < 5, f"a read took {slowest} s, a write {seconds} s")
+        require_equal(client.tell("get", PLAIN, "number"), 5, "the own value")
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    client.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "5", "what is stored")
+
+
+def a_delayed_change_of_several_domains_is_one(session):
+    client = session.client()
+    client.tell("delay", PLAIN)
+    require(client.tell("set", PLAIN, "number", "5"), "set")
+    require(client.tell("set", PLAIN, "text", "'five'"), "set")
+    require(client.tell("set_in_child", PLAIN, "child", "number", 6), "set in the child")
+    require_equal(session.ctl("read", PLAIN, "number", status=None), "", "before apply")
+    client.tell("apply", PLAIN)
+    client.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "text"), "five", "after apply")
+    generations = {session.generation(*place) for place in
+                   [(PLAIN, "number"), (PLAIN, "text"), (f"{PLAIN}.child", "number")]}
+    require_equal(len(generations), 1, "the number of changes")
+
+
+def paths_of_a_program_are_domains(session):
+    client = session.client()
+    for path, domain, key in [
+            ("/org/gnome/legacy/profiles:/:1-2/", "org.gnome.legacy", "profiles:/:1-2/number"),
+            ("/a/", "a", "number"), ("/", "GSettings", "/number"), ("/x:y/z/", "GSettings", "/x:y/z/number"),
+            ("/NSGlobalDomain/", "GSettings", "/NSGlobalDomain/number"),
+            ("/" + "e123456789/" * 25, ".".join(["e123456789"] * 18), "e123456789/" * 7 + "number")]:
+        require(client.tell("set", ANYWHERE, "number", "5", path), f"set at {path}")
+        client.tell("sync")
+        require_equal(session.ctl("read", domain, key), "5", f"the value of {path}")
+        session.ctl("write", domain, key, "-int", "6")
+        require_equal(client.tell("get", ANYWHERE, "number", path), 6, f"the value at {path}")
+    # A key has 1024 bytes at most.
+    long = "/a:/" + "x" * 1100 + "/"
+    require_equal(client.tell("set", ANYWHERE, "number", "5", long), False, "set at a long path")
+    require_equal(client.tell("get", ANYWHERE, "number", long), 0, "the value at a long path")
+
+
+def the_bus_does_without_the_socket(session):
+    """The program has another runtime directory, in which no daemon listens."""
+    other = session.home / "elsewhere"
+    other.mkdir(mode=0o700)
+    one, two = (session.client(XDG_RUNTIME_DIR=str(other)) for _ in range(2))
+    require_equal(two.tell("get", PLAIN, "number"), 0, "the default")
+    for number in range(1, 20):
+        require(one.tell("set", PLAIN, "number", str(number)), "set")
+        one.tell("sync")
+        require_equal(one.tell("get", PLAIN, "number"), number, "the own value")
+        require_equal(two.tell("get", PLAIN, "number"), number, "what another has set")
+    two.wait_for("changed", "number")
+    session.kill_daemon()
+    session.ctl("write", PLAIN, "number", "-int", "77")
+    require_equal(two.tell("get", PLAIN, "number"), 77, "after the daemon's end")
+    require_equal(one.tell("get", PLAIN, "number"), 77, "after the daemon's end")
+
+
+def a_daemon_of_another_bus_is_not_used(session):
+    """The runtime directory is that of this session, and the bus is another one."""
+    from privatebus import PrivateBus
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    with PrivateBus(session.home, session.environment, name="second") as bus:
+        client = session.client(DBUS_SESSION_BUS_ADDRESS=bus.address)
+        require_equal(client.tell("get", PLAIN, "number"), 0, "a value of another session")
+        client.tell("set", PLAIN, "number", "6")
+        client.tell("sync")
+        require_equal(session.ctl("read", PLAIN, "number"), "5", "the value of this session")
+        client.end()
+
+
+def only_a_user_who_adopted_it_gets_it(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    del session.environment["GSETTINGS_BACKEND"]
+    require_equal(session.gsettings("get", PLAIN, "number"), "0", "the value before")
+    mark = session.home / "config/defaultsd/gsettings"
+    mark.parent.mkdir(exist_ok=True)
+    mark.touch()
+    require_equal(session.gsettings("get", PLAIN, "number"), "5", "the value after")
+    require_equal(session.gsettings("get", PLAIN, "number", SNAP="/snap/x"), "0", "in a snap")
+
+
+def large_values_are_read(session):
+    client, text = session.client(), "x" * 200_000
+    require(client.tell("set", PLAIN, "text", f"'{text}'"), "set")
+    client.tell("sync")
+    other = session.client()
+    require_equal(len(other.tell("get", PLAIN, "text")), len(text), "the length of a large value")
+    session.ctl("write", PLAIN, "text", "small")
+    other.wait_for("changed", "text")
+    require_equal(other.tell("get", PLAIN, "text"), "small", "the value after a large one")
+
+
+TRIALS = [
+    values_are_seen_by_every_program, a_read_is_never_older_than_an_acknowledged_change,
+    a_killed_daemon_is_replaced, a_daemon_is_replaced_again_and_again_on_the_bus, a_bus_that_ends_takes_nothing, a_lock_comes_and_goes,
+    values_of_wrong_types_are_defaults, a_hostile_value_does_not_hide_its_neighbours,
+    deep_values_are_refused_at_once, a_refused_change_flips_back, without_a_bus_there_are_defaults,
+    a_forked_child_reads_and_changes_nothing, a_stopped_daemon_blocks_no_program,
+    a_delayed_change_of_several_domains_is_one, paths_of_a_program_are_domains,
+    the_bus_does_without_the_socket, a_daemon_of_another_bus_is_not_used,
+    only_a_user_who_adopted_it_gets_it, large_values_are_read,
+]
