@@ -136,7 +136,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "CLinux", "SystemCalls",
+                "DefaultsXfconf", "DconfFiles", "CLinux", "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 

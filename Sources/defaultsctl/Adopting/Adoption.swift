@@ -17,6 +17,19 @@ struct Adoption {
     /// What was done, in a sentence.
     typealias Report = String
 
+    /// Whether programs would notice the adoption.
+    var isPossible: Bool { (try? door.check()) != nil }
+
+    /// What ``isPossible`` is missing.
+    var impossibility: Report {
+        do {
+            try door.check()
+            return ""
+        } catch {
+            return "\(door.name) is skipped: \(ToolError(error).fact)"
+        }
+    }
+
     // MARK: There
 
     /// What ``adopt()`` would do.
@@ -29,7 +42,9 @@ struct Adoption {
 
     /// Imports the values, and takes the place of the other service.
     func adopt() async throws -> Report {
+        try door.check()
         let isRepeated = files.isAdopted
+        if isRepeated { try await catchUp() }
         var imported: [ImportedDomain] = []
         if !isRepeated {
             // The other service writes its last changes when it ends. A program may start it again.
@@ -38,14 +53,28 @@ struct Adoption {
             try await replace(imported)
             try files.writeMark()
         }
-        guard let program = DaemonProgram.find() else { throw ToolError.noDaemonProgram }
-        try files.writeActivation(of: program)
-        try await bus.reloadActivation()
-        let hadRival = try await takeNames()
-        if !isRepeated, hadRival { try await replace(try door.read(), insteadOf: imported) }
-        return isRepeated
+        if try await takeNames(), !isRepeated {
+            try await replace(try door.read(), insteadOf: imported)
+        }
+        let done =
+            isRepeated
             ? "\(door.name) is adopted already."
-            : "\(door.name): \(Self.count(imported)) imported. defaultsd serves its programs now."
+            : "\(door.name): \(Self.count(imported)) imported. Programs use defaultsd now."
+        return done + remainder(of: door.rivalLibrary, using: door.rival)
+    }
+
+    /// Takes over what programs have stored with the other service since the last time.
+    private func catchUp() async throws {
+        guard let known = try door.read(snapshot: files.readMark()) else { return }
+        try await replace(try door.read(), insteadOf: known)
+        try files.writeMark()
+    }
+
+    /// A sentence about the programs that have a library, and use what it stands for until they end.
+    private func remainder(of library: String?, using service: String) -> String {
+        let programs = library.map(RunningPrograms.names) ?? []
+        return programs.isEmpty
+            ? "" : " These use \(service) until they end: \(programs.joined(separator: ", "))."
     }
 
     private func endRival(of name: BusName) async throws {
@@ -54,12 +83,14 @@ struct Adoption {
 
     /// - Returns: Whether the other service had a name, so it may have written since.
     private func takeNames() async throws -> Bool {
+        guard !door.busNames.isEmpty else { return false }
+        guard let program = DaemonProgram.find() else { throw ToolError.noDaemonProgram }
+        try files.writeActivation(of: program)
+        try await bus.reloadActivation()
         var hadRival = false
-        for name in door.busNames {
-            if try await bus.rival(for: name) != nil {
-                hadRival = true
-                try await bus.end(name)
-            }
+        for name in door.busNames where try await bus.rival(for: name) != nil {
+            hadRival = true
+            try await bus.end(name)
         }
         for name in door.busNames where try await bus.owner(of: name) == nil {
             try await bus.restartService()
@@ -115,18 +146,37 @@ struct Adoption {
     /// Writes the values into the files of the other service, and gives it its place back.
     func release() async throws -> Report {
         guard files.isStarted else { return "\(door.name) is not adopted." }
+        if files.isAdopted { try await catchUp() }
         let written = try await stored()
         // Without the mark, the files have the values already.
-        if files.hasMark { try door.write(written) }
-        try files.removeActivation()
-        try await bus.reloadActivation()
-        try files.removeMark()
-        try await bus.restartService()
-        for change in Self.changes(from: written, to: try await stored()) {
-            try await door.pass(change.archive, for: change.key, in: change.domain, over: bus)
+        if files.hasMark { try await writeBack(written) }
+        if !door.busNames.isEmpty {
+            try files.removeActivation()
+            try await bus.reloadActivation()
         }
+        try files.removeMark()
+        if !door.busNames.isEmpty { try await bus.restartService() }
+        try await door.pass(Self.changes(from: written, to: try await stored()), over: bus)
         return
-            "\(door.name): \(Self.count(written)) written back. \(door.rival) serves its programs again."
+            "\(door.name): \(Self.count(written)) written back. Programs use \(door.rival) again."
+            + remainder(of: door.library, using: "defaultsd")
+    }
+
+    /// How often a program may start the other service while its files are written.
+    private static let mostAttempts = 16
+
+    /// Writes the files of the other service while it does not run.
+    private func writeBack(_ domains: [ImportedDomain]) async throws {
+        for _ in 1...Self.mostAttempts {
+            for name in door.writers { try await endRival(of: name) }
+            try door.write(domains)
+            var isRunning = false
+            for name in door.writers where try await bus.rival(for: name) != nil {
+                isRunning = true
+            }
+            if !isRunning { return }
+        }
+        throw ToolError.rivalReturns(door.rival)
     }
 
     /// Everything that programs have stored by this door.
@@ -134,8 +184,11 @@ struct Adoption {
     /// The values for this machine win over those for all machines.
     private func stored() async throws -> [ImportedDomain] {
         var domains: [ImportedDomain] = []
+        let known = Set(
+            try files.hasMark
+                ? door.read(snapshot: files.readMark())?.map(\.name) ?? [] : [])
         for name in Set(try await defaults.domains().map(\.withoutLayer)).sorted()
-        where door.covers(name) {
+        where known.contains(name) || door.covers(name) {
             var values: [String: KeyedArchive] = [:]
             for layer in [name, "\(name)@host"] {
                 for entry in try await defaults.entries(in: layer).entries {
@@ -153,11 +206,9 @@ struct Adoption {
 
     // MARK: Comparing
 
-    private typealias Change = (domain: String, key: String, archive: KeyedArchive?)
-
     private static func changes(
         from earlier: [ImportedDomain], to later: [ImportedDomain]
-    ) -> [Change] {
+    ) -> [DoorChange] {
         func values(_ domains: [ImportedDomain]) -> [String: [String: KeyedArchive]] {
             var values: [String: [String: KeyedArchive]] = [:]
             for domain in domains {
@@ -169,13 +220,13 @@ struct Adoption {
         }
         let (old, new) = (values(earlier), values(later))
         let changed = new.flatMap { domain, entries in
-            entries.compactMap { key, archive -> Change? in
+            entries.compactMap { key, archive -> DoorChange? in
                 old[domain]?[key].map { $0.isSame(as: archive) } == true
                     ? nil : (domain, key, archive)
             }
         }
         let removed = old.flatMap { domain, entries in
-            entries.keys.filter { new[domain]?[$0] == nil }.map { (domain, $0, nil) as Change }
+            entries.keys.filter { new[domain]?[$0] == nil }.map { (domain, $0, nil) as DoorChange }
         }
         return changed + removed
     }

@@ -38,23 +38,32 @@ struct AdoptionFiles {
 
     var hasMark: Bool { FileStatus.ifAny(mark) != nil }
 
-    func writeMark() throws(ToolError) {
-        try Self.write(
-            "defaultsd keeps the values of this door. See 'defaultsctl release'.\n", to: mark)
+    func writeMark() throws { try Self.write(door.snapshot(), to: mark) }
+
+    /// What the mark keeps.
+    func readMark() throws(ToolError) -> [UInt8] {
+        do {
+            return try InputFile.contents(of: mark, limit: Self.largestMark)
+        } catch {
+            throw .input(mark, error.message)
+        }
     }
+
+    /// The largest mark, in bytes: that of a database of dconf.
+    private static let largestMark = 256 << 20
 
     func removeMark() throws(ToolError) { try Self.remove(mark) }
 
     func writeActivation(of program: String) throws(ToolError) {
         for name in door.busNames {
-            try Self.write(
-                """
+            let text = """
                 [D-BUS Service]
                 Name=\(name)
                 Exec=\(program) --replace
                 SystemdService=defaultsd.service
 
-                """, to: path(name))
+                """
+            try Self.write(Array(text.utf8), to: path(name))
         }
     }
 
@@ -67,10 +76,10 @@ struct AdoptionFiles {
     /// Writes a file as a whole, and its directories if they are missing.
     ///
     /// When this returns, it is on disk.
-    static func write(_ text: String, to path: String) throws(ToolError) {
+    static func write(_ bytes: [UInt8], to path: String) throws(ToolError) {
         do {
             try makeDirectory(Path.parent(of: path))
-            try OutputFile.write(Array(text.utf8), to: path)
+            try OutputFile.write(bytes, to: path)
             try File(Path.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch let error as OutputFile.Failure {
             throw .input(path, error.message)

@@ -64,7 +64,7 @@ struct XfconfDoor: DesktopDoor {
                 text.add(value, for: entry.key)
             }
             let file = "\(channel)\(Self.suffix)"
-            try AdoptionFiles.write(text.text, to: "\(directory)/\(file)")
+            try AdoptionFiles.write(Array(text.text.utf8), to: "\(directory)/\(file)")
             files.insert(file)
         }
         try removeEmptied(except: files)
@@ -82,19 +82,21 @@ struct XfconfDoor: DesktopDoor {
         }
     }
 
-    func pass(
-        _ archive: KeyedArchive?, for key: String, in domain: String, over bus: Connection
-    ) async throws {
-        guard let channel = ChannelName(domain: domain), key.hasPrefix("/") else { return }
-        let property = [Value.string(channel.description), .string(key)]
-        if let value = archive.flatMap({ PropertyValue($0) }) {
-            _ = try await bus.call(
-                Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.setProperty.name,
-                property + [.variant(value.value)])
-        } else {
-            _ = try await bus.call(
-                Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.resetProperty.name,
-                property + [.boolean(false)])
+    func pass(_ changes: [DoorChange], over bus: Connection) async throws {
+        for change in changes {
+            guard let channel = ChannelName(domain: change.domain), change.key.hasPrefix("/") else {
+                continue
+            }
+            let property = [Value.string(channel.description), .string(change.key)]
+            if let value = change.archive.flatMap({ PropertyValue($0) }) {
+                _ = try await bus.call(
+                    Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.setProperty.name,
+                    property + [.variant(value.value)])
+            } else {
+                _ = try await bus.call(
+                    Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.resetProperty.name,
+                    property + [.boolean(false)])
+            }
         }
     }
 }

@@ -9,6 +9,9 @@ struct DoorArguments: ParsableArguments {
     @Flag(help: "Change nothing, and say what would be done.")
     var dryRun = false
 
+    /// Whether the user has named them, and not all.
+    var areNamed: Bool { !services.isEmpty && !services.contains("all") }
+
     /// The doors that are meant.
     var names: [DoorName] {
         DoorName.allCases.filter {
@@ -32,8 +35,9 @@ struct Adopt: ServiceCommand {
         abstract: "Lets unmodified programs of desktops use defaultsd.",
         discussion: """
             Imports what the programs have stored so far, and takes the place of their settings \
-            service: xfconf is that of Xfce. The user's files of that service stay as they are. \
-            No log-out is needed. An interrupted run can be repeated. 'defaultsctl release' leads back.
+            service: gsettings is for GTK and GNOME programs, xfconf for Xfce. The user's files of \
+            that service stay as they are. Programs that choose their service when they start are \
+            named, and their later changes are imported by the next run. An interrupted run can be repeated. 'defaultsctl release' leads back.
             """)
 
     @OptionGroup var doors: DoorArguments
@@ -42,7 +46,8 @@ struct Adopt: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         try await Adoption.forEach(of: doors.names, with: defaults) {
-            doors.dryRun ? try $0.plan() : try await $0.adopt()
+            guard doors.areNamed || $0.isPossible else { return $0.impossibility }
+            return doors.dryRun ? try $0.plan() : try await $0.adopt()
         }
     }
 }

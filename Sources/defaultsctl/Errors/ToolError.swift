@@ -86,6 +86,19 @@ struct ToolError: Error {
         "Neither HOME nor XDG_CONFIG_HOME is an absolute path. Set HOME to your home directory.",
         refused)
 
+    static func noModule(_ name: String) -> ToolError {
+        ToolError(
+            "GIO does not find the module \(name), so no program would use it. Install it with "
+                + "'make install PREFIX=/usr', or name its directory in GIO_EXTRA_MODULES.", refused
+        )
+    }
+
+    static func rivalReturns(_ name: String) -> ToolError {
+        ToolError(
+            "Programs start \(name) again and again. End those that store settings, and run this command "
+                + "again.", refused)
+    }
+
     static let noDaemonProgram = ToolError(
         "defaultsd is not installed beside this program or in PATH. Install both into the same directory.",
         refused)

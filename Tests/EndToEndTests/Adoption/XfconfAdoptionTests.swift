@@ -68,24 +68,25 @@ struct XfconfAdoptionTests {
         #expect(parts[0].split(separator: "\n").count == 6)
         #expect(
             parts[1]
-                == "xfconf: 6 values of 2 domains imported. defaultsd serves its programs now.\n")
+                == "xfconf: 6 values of 2 domains imported. Programs use defaultsd now.\n")
         #expect(parts[2] == parts[0])
         #expect(parts[3] == "defaultsd\nNumix\n")
         #expect(parts[4].split(separator: "\n").count == 5 && parts[4].contains("<'Numix'>"))
         #expect(
             parts[5]
-                == "xfconf: 5 values of 2 domains written back. xfconfd serves its programs again.\n"
+                == "xfconf: 5 values of 2 domains written back. Programs use xfconfd again.\n"
         )
         #expect(parts[6] == parts[4])
         #expect(parts[7] == "xfconfd\n")
     }
 
     @Test func `A new session of an adopted user needs nothing else`() throws {
-        let before = try run("fill; list; echo ----; defaultsctl adopt")[0]
+        let before = try run("fill; list; echo ----; defaultsctl adopt xfconf")[0]
         let parts = try run("list; echo ----; owner")
         #expect(parts == [before, "defaultsd\n"])
         #expect(
-            try run("defaultsctl adopt; defaultsctl release; list; echo ----; owner").last
+            try run("defaultsctl adopt xfconf; defaultsctl release xfconf; list; echo ----; owner")
+                .last
                 == "xfconfd\n")
         #expect(try run("list") == [before])
     }
@@ -93,8 +94,8 @@ struct XfconfAdoptionTests {
     @Test func `A dry run changes nothing and says what would be done`() throws {
         let parts = try run(
             """
-            fill; defaultsctl adopt --dry-run; echo ----
-            defaultsctl release --dry-run; owner; find $XDG_CONFIG_HOME/defaultsd $XDG_DATA_HOME -name '*xfconf*'
+            fill; defaultsctl adopt xfconf --dry-run; echo ----
+            defaultsctl release xfconf --dry-run; owner; find $XDG_CONFIG_HOME/defaultsd $XDG_DATA_HOME -name '*xfconf*'
             """)
         #expect(
             parts[0].hasPrefix("xfconf: ") && parts[0].contains("would be imported"), "\(parts)")
@@ -108,11 +109,11 @@ struct XfconfAdoptionTests {
     {
         let parts = try run(
             """
-            fill; defaultsctl adopt >/dev/null; xfconf-query -c a.b -p / -r -R; defaultsctl release > /dev/null
+            fill; defaultsctl adopt xfconf >/dev/null; xfconf-query -c a.b -p / -r -R; defaultsctl release xfconf > /dev/null
             list; echo ----
             xfconf-query -c xfwm4 -p /general/count -r; xfconf-query -c new -p /k -n -t bool -s true
             list; echo ----
-            defaultsctl adopt > /dev/null; list
+            defaultsctl adopt xfconf > /dev/null; list
             """)
         #expect(!parts[0].contains("a.b") && parts[0].contains("xfwm4"))
         #expect(parts[1].contains("new") && !parts[1].contains("count"))
@@ -125,7 +126,7 @@ struct XfconfAdoptionTests {
             fill; pkill -TERM -x -P $$ xfconfd 2>/dev/null
             mkdir -p $XDG_CONFIG_HOME/xfce4/xfconf/xfce-perchannel-xml
             echo '<channel name="bad"' > $XDG_CONFIG_HOME/xfce4/xfconf/xfce-perchannel-xml/bad.xml
-            defaultsctl adopt 2>&1 && echo adopted; echo ----
+            defaultsctl adopt xfconf 2>&1 && echo adopted; echo ----
             owner; defaultsctl domains
             """)
         #expect(parts[0].contains("bad.xml:") && !parts[0].contains("adopted\n"), "\(parts)")
@@ -139,13 +140,13 @@ struct XfconfAdoptionTests {
             """
             fill; list; echo ----
             for step in $(seq 1 14); do
-                timeout --signal=KILL 0.0$((step * 6 / 10))$((step * 6 % 10)) defaultsctl adopt > /dev/null 2>&1
-                defaultsctl adopt > /dev/null || echo failed
+                timeout --signal=KILL 0.0$((step * 6 / 10))$((step * 6 % 10)) defaultsctl adopt xfconf > /dev/null 2>&1
+                defaultsctl adopt xfconf > /dev/null || echo failed
                 [ "$(owner)" = defaultsd ] || echo "not adopted at $step"
                 list > now; list | cmp - now
                 xfconf-query -c xfwm4 -p /general/count -s $step
-                timeout --signal=KILL 0.0$((step * 6 / 10))$((step * 6 % 10)) defaultsctl release > /dev/null 2>&1
-                defaultsctl release > /dev/null || echo failed
+                timeout --signal=KILL 0.0$((step * 6 / 10))$((step * 6 % 10)) defaultsctl release xfconf > /dev/null 2>&1
+                defaultsctl release xfconf > /dev/null || echo failed
                 [ "$(owner)" = xfconfd ] || echo "not released at $step"
                 [ "$(xfconf-query -c xfwm4 -p /general/count)" = $step ] || echo "lost at $step"
             done
