@@ -121,8 +121,9 @@ struct GSettingsDoor: DesktopDoor {
         tellReaders()
     }
 
-    /// The value with the type of its schema or its marker. Without both, with the type that most
-    /// settings have.
+    /// The value with the type of its schema or its marker.
+    ///
+    /// Without both, it gets the type that most settings have.
     private func value(of archive: KeyedArchive, at path: SettingsPath) throws -> ExactValue? {
         let form = try VariantForm.value(of: archive)
         if let type = schemas.type(of: path), let value = ExactValue(form, as: type) {
