@@ -37,7 +37,7 @@ package struct DconfDatabase: Sendable {
     package private(set) var faults: [Fault] = []
 
     /// Collects values and locks to be written.
-    package init(_ entries: [Entry], locks: [String] = []) {
+    package init(entries: [Entry], locks: [String] = []) {
         (self.entries, self.locks) = (entries, locks)
     }
 }
@@ -75,8 +75,11 @@ private struct DatabaseReader {
     var remainingNameBytes = ContractLimits.maximumNameBytes
 
     mutating func readValues(_ table: GVDBTable) throws(GVDBError) {
-        for item in table.indices where table.kind(of: item) != .list {
-            guard let path = try name(of: item, table), path != DconfDatabase.lockTable else {
+        for item in table.indices {
+            // Other kinds are lists, and what GLib writes for an empty list.
+            guard [.value, .table].contains(table.kind(of: item)),
+                let path = try name(of: item, table), path != DconfDatabase.lockTable
+            else {
                 continue
             }
             remainingValueBytes -= table.valueSize(of: item) ?? 0
@@ -101,16 +104,16 @@ private struct DatabaseReader {
     private mutating func name(
         of item: Int, _ table: GVDBTable
     ) throws(GVDBError) -> String? {
-        let name: String
+        guard remainingNameBytes >= 0 else { throw .tooLarge }
         do throws(GVDBError) {
-            name = try table.name(of: item)
+            let name = try table.name(of: item)
+            remainingNameBytes -= name.utf8.count
+            return name
         } catch {
+            remainingNameBytes -= GVDBTable.maximumNameLength
             faults.append(DconfDatabase.Fault(path: nil, error: error))
             return nil
         }
-        remainingNameBytes -= name.utf8.count
-        guard remainingNameBytes >= 0 else { throw .tooLarge }
-        return name
     }
 }
 

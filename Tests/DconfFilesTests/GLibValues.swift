@@ -6,7 +6,7 @@ import TestSupport
 struct GLibValue {
     let type: ExactType
     let bytes: [UInt8]
-    /// Whether GLib says that the bytes are in normal form.
+    /// Whether GLib says that the bytes are in normal form, and writes them itself.
     let isNormal: Bool
     /// What GLib reads from the bytes, in the notation of `ExactValue.notation`.
     let notation: String
@@ -21,6 +21,25 @@ struct GLibValue {
                 type: type, bytes: hexadecimal(words[1]), isNormal: words[2] == "1",
                 notation: String(words[3]))
         }
+    }
+
+    /// The value; nil if it has a type or a signature that only GLib has, by a change of a byte.
+    func value() throws -> ExactValue? {
+        do {
+            return try ExactValue(gvariant: bytes[...], as: type)
+        } catch GVariantError.text(.signature, _) where isNormal {
+            return nil
+        } catch GVariantError.variantType where bytes.contains(UInt8(ascii: "h")) {
+            return nil
+        } catch {
+            throw Refusal(given: self, error: error)
+        }
+    }
+
+    /// A value that is refused, and the reason.
+    struct Refusal: Error {
+        let given: GLibValue
+        let error: any Error
     }
 
     private static func hexadecimal(_ text: Substring) -> [UInt8] {
@@ -52,6 +71,19 @@ struct GLibValue {
                 return "a{" + dice.choice(BASIC) + some_type(depth - 1) + "}"
             return "v"
 
+        def split(kinds):
+            """The complete types in a sequence."""
+            parts = []
+            while kinds:
+                end, depth = 0, 0
+                while True:
+                    depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(kinds[end], 0)
+                    end += 1
+                    if depth == 0 and kinds[end - 1] not in "am": break
+                parts.append(kinds[:end])
+                kinds = kinds[end:]
+            return parts
+
         def text():
             long = dice.random() < 0.05
             return "".join(dice.choice(["a", "Z", "$", "/", " ", "\xe9", "\U0001f3b2"])
@@ -73,20 +105,14 @@ struct GLibValue {
             if letter == "g": return GLib.Variant.new_signature(dice.choice(["", "a{sv}", "(ii)as", "v"]))
             if letter == "v":
                 return GLib.Variant.new_variant(value(some_type(0 if depth > 4 else 3), depth + 1))
-            inner = GLib.VariantType.new(kind)
             if letter == "m":
-                content = inner.element().dup_string()
-                return GLib.Variant.new_maybe(inner.element(),
-                    value(content, depth + 1) if dice.random() < 0.7 else None)
+                content = value(kind[1:], depth + 1) if dice.random() < 0.7 else None
+                return GLib.Variant.new_maybe(GLib.VariantType.new(kind[1:]), content)
             if letter == "a":
-                element = inner.element().dup_string()
-                most = dice.choice([3, 3, 3, 3, 60, 400]) if depth < 2 else 3
-                return GLib.Variant.new_array(inner.element(),
-                    [value(element, depth + 1) for _ in range(dice.randrange(most))])
-            parts, part = [], inner.first()
-            while part is not None:
-                parts.append(value(part.dup_string(), depth + 1))
-                part = part.next()
+                most = dice.choice([3, 3, 3, 20, 300 if depth == 0 else 3])
+                return GLib.Variant.new_array(GLib.VariantType.new(kind[1:]),
+                    [value(kind[1:], depth + 1) for _ in range(dice.randrange(most))])
+            parts = [value(part, depth + 1) for part in split(kind[1:-1])]
             if letter == "{": return GLib.Variant.new_dict_entry(*parts)
             return GLib.Variant.new_tuple(*parts)
 
@@ -96,12 +122,23 @@ struct GLibValue {
             if letter in BITS: return str(getattr(v, "get_" + MAKE[letter])())
             if letter == "d": return "d%x" % struct.unpack("<Q", struct.pack("<d", v.get_double()))
             if letter in "sog": return "'" + v.get_string().encode().hex()
+            if letter == "h": return "h"
             if letter == "v": return "<" + v.get_variant().get_type_string() + notation(v.get_variant()) + ">"
             return "[" + ",".join(notation(v.get_child_value(i)) for i in range(v.n_children())) + "]"
 
+        def made_again(v):
+            """A value of the same parts: GLib also takes some bytes as normal that it does not write."""
+            kind = v.get_type_string()
+            if kind[0] not in "vma({": return v
+            parts = [made_again(v.get_child_value(i)) for i in range(v.n_children())]
+            if kind[0] == "v": return GLib.Variant.new_variant(*parts)
+            if kind[0] == "m": return GLib.Variant.new_maybe(GLib.VariantType.new(kind[1:]), *parts or [None])
+            if kind[0] == "a": return GLib.Variant.new_array(GLib.VariantType.new(kind[1:]), parts)
+            return GLib.Variant.new_dict_entry(*parts) if kind[0] == "{" else GLib.Variant.new_tuple(*parts)
+
         def show(kind, data):
             v = GLib.Variant.new_from_bytes(GLib.VariantType.new(kind), GLib.Bytes.new(data), False)
-            normal = v.is_normal_form()
+            normal = v.is_normal_form() and (made_again(v).get_data_as_bytes().get_data() or b"") == data
             print(kind, data.hex(), int(normal), notation(v) if normal else "")
 
         def broken(data):

@@ -7,36 +7,44 @@ import Testing
         try ExactValue(gvariant: bytes[...], as: try #require(ExactType(type)))
     }
 
-    /// Reads bytes that GLib wrote. The oracle says what they mean, and if changed bytes still mean
+    /// Reads bytes that GLib wrote.
+    ///
+    /// The oracle says what they mean, and if changed bytes still mean
     /// something.
-    @Test func `Values of GLib are read as GLib reads them, and written as GLib writes them`() throws {
+    @Test func `Values of GLib are read as GLib reads them, and written as GLib writes them`()
+        throws
+    {
         let seed = Int.random(in: 0..<1 << 32)
-        let values = try GLibValue.random(count: 6000, seed: seed)
-        let normal = values.filter(\.isNormal)
-        try #require(normal.count >= 6000 && values.count - normal.count >= 6000)
-        for given in normal where !given.hasHandle {
-            let value = try ExactValue(gvariant: given.bytes[...], as: given.type)
+        let values = try GLibValue.random(count: 2000, seed: seed).filter(\.isNormal)
+        var count = 0
+        for given in values {
+            guard let value = try given.value() else { continue }
             try #require(value.notation == given.notation, "\(given.type), seed \(seed)")
             try #require(try value.gvariant() == given.bytes, "\(given.type), seed \(seed)")
+            count += 1
         }
+        #expect(count >= 2000 && values.count - count < 200)
     }
 
     @Test func `Bytes that are not normal for GLib are an error`() throws {
         let seed = Int.random(in: 0..<1 << 32)
-        for given in try GLibValue.random(count: 6000, seed: seed) where !given.isNormal {
+        let values = try GLibValue.random(count: 2000, seed: seed).filter { !$0.isNormal }
+        #expect(values.count >= 2000)
+        for given in values {
             try #require(throws: GVariantError.self, "\(given.type) \(given.bytes), seed \(seed)") {
                 try ExactValue(gvariant: given.bytes[...], as: given.type)
             }
         }
     }
 
-    @Test func `Random bytes are a value, which is written in the same bytes, or an error`() throws {
+    @Test func `Random bytes are a value, which is written in the same bytes, or an error`() throws
+    {
         var random = SystemRandomNumberGenerator()
         let types = [
             "b", "s", "o", "g", "v", "as", "av", "a{sv}", "(si)", "mms", "a(ybi)", "aay", "a()",
             "((yx)as)", "am(sas)", "{sv}", "a{s(iv)}",
         ]
-        for _ in 0..<30_000 {
+        for _ in 0..<5000 {
             let count = Int.random(in: 0..<24, using: &random)
             let bytes = (0..<count).map { _ in
                 [0, 0, 1, 2, 0x73, 0x76, UInt8.random(in: 0...255, using: &random)]
@@ -56,17 +64,18 @@ import Testing
         #expect(read.notation == "<x-7>")
     }
 
-    @Test(arguments: [
-        ("b", [2], "The boolean at byte 0 is neither 0 nor 1."),
-        ("i", [1, 2], "The value of type 'i' at byte 0 has a wrong size."),
-        ("s", [], "The text at byte 0 is not a valid value of type 's'."),
-        ("s", [0x61], "The text at byte 0 is not a valid value of type 's'."),
-        ("o", [0x61, 0], "The text at byte 0 is not a valid value of type 'o'."),
-        ("as", [0x61, 0, 9], "The value of type 'as' at byte 0 has wrong offsets."),
-        ("(yi)", [1, 1, 0, 0, 5, 0, 0, 0], "The padding at byte 1 is not zero."),
-        ("v", [1, 0], "The variant at byte 0 has no valid type."),
-        ("v", [0, 0, 0, 0, 0, 0x68], "The variant at byte 0 has no valid type."),
-    ] as [(String, [UInt8], String)])
+    @Test(
+        arguments: [
+            ("b", [2], "The boolean at byte 0 is neither 0 nor 1."),
+            ("i", [1, 2], "The value of type 'i' at byte 0 has a wrong size."),
+            ("s", [], "The text at byte 0 is not a valid value of type 's'."),
+            ("s", [0x61], "The text at byte 0 is not a valid value of type 's'."),
+            ("o", [0x61, 0], "The text at byte 0 is not a valid value of type 'o'."),
+            ("as", [0x61, 0, 9], "The value of type 'as' at byte 0 has wrong offsets."),
+            ("(yi)", [1, 1, 0, 0, 5, 0, 0, 0], "The padding at byte 1 is not zero."),
+            ("v", [1, 0], "The variant at byte 0 has no valid type."),
+            ("v", [0, 0, 0, 0, 0, 0x68], "The variant at byte 0 has no valid type."),
+        ] as [(String, [UInt8], String)])
     func `An error says what is wrong`(type: String, bytes: [UInt8], message: String) throws {
         let error = #expect(throws: GVariantError.self) { try value(bytes, type) }
         #expect(error?.description == message)
@@ -95,7 +104,9 @@ import Testing
         var type = "y"
         for _ in 0..<60 {
             value = ExactValue(.variant, .variant(value))
-            value = ExactValue(.tuple([.tuple([.variant])]), .elements([ExactValue(.tuple([.variant]), .elements([value]))]))
+            value = ExactValue(
+                .tuple([.tuple([.variant])]),
+                .elements([ExactValue(.tuple([.variant]), .elements([value]))]))
             bytes += [0] + Array(type.utf8)
             type = "((v))"
         }
@@ -109,7 +120,9 @@ import Testing
         let type = try #require(ExactType("a()"))
         let most = Array(repeating: UInt8(0), count: (1 << 18) - 1)
         #expect(try ExactValue(gvariant: most[...], as: type).gvariant() == most)
-        #expect(throws: GVariantError.count) { try ExactValue(gvariant: (most + [0])[...], as: type) }
+        #expect(throws: GVariantError.count) {
+            try ExactValue(gvariant: (most + [0])[...], as: type)
+        }
     }
 
     @Test func `A value that does not fit its type is not written`() {
@@ -118,15 +131,10 @@ import Testing
             ExactValue(.boolean, .integer(1)), ExactValue(.string, .string("a\0b")),
             ExactValue(.objectPath, .string("a")), ExactValue(.signature, .string("(")),
             ExactValue(.tuple([.byte]), .elements([])), ExactValue(.string, .boolean(true)),
-            ExactValue(.array(.string), .elements([ExactValue(.byte, .integer(1))])),
+            ExactValue(.array(.string), .bytes([1])),
             ExactValue(.array(.byte), .elements([])), ExactValue(.variant, .elements([])),
         ] {
             #expect(throws: GVariantError.mismatch(value.type)) { try value.gvariant() }
         }
     }
-}
-
-extension GLibValue {
-    /// Whether a changed byte has made a handle of a type, which defaultsd does not have.
-    fileprivate var hasHandle: Bool { bytes.contains(UInt8(ascii: "h")) }
 }

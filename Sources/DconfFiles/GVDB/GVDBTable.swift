@@ -103,11 +103,14 @@ extension GVDBTable {
             let start = Int(file.number(place + 8))
             let part = try file.range(start..<(start + file.shortNumber(place + 12)), "a name")
             length += part.count
-            // No part is empty, so there are no more parts than bytes, and a circle ends here.
-            guard !part.isEmpty, length <= Self.maximumNameLength else { throw .name(item: item) }
-            parts.append(part)
             let parent = file.number(place + 4)
             next = parent == GVDBFormat.noParent ? nil : Int(parent)
+            // Only the farthest parent is empty in files of GLib. So there are no more parts than
+            // bytes, and a circle ends here.
+            guard !part.isEmpty || next == nil, length <= Self.maximumNameLength else {
+                throw .name(item: item)
+            }
+            parts.append(part)
         }
         let bytes = parts.reversed().flatMap { file.bytes[$0] }
         guard let name = String(validating: bytes, as: UTF8.self) else { throw .name(item: item) }

@@ -61,7 +61,8 @@ struct GVariantWriter {
             guard let content = content.first else { return }
             try write(content, layout.parts[0])
             if layout.parts[0].fixedSize == nil { bytes.append(0) }
-        case (.array, .elements(let elements)): try write(elements, layout.parts[0])
+        case (.array(let element), .elements(let elements)) where element != .byte:
+            try write(elements, layout.parts[0])
         case (.tuple, .elements(let fields)), (.entry, .elements(let fields)):
             try write(fields: fields, layout)
         default: throw .mismatch(layout.type)
