@@ -112,12 +112,13 @@ import Testing
     @Test("A stored value that looks like a record is not taken for one")
     func forgedRecord() throws {
         let forged = try JournalRecord.encode(
-            ChangeSet(
-                generation: Generation.first.advanced(by: 99),
-                proposal: ChangeProposal(
-                    domain: Domain("org.example.App", on: .localhost),
-                    set: [.init(key: try Key("forged"), archive: [6])], origin: "")),
-            salt: 0)
+            [
+                ChangeSet(
+                    generation: Generation.first.advanced(by: 99),
+                    proposal: ChangeProposal(
+                        domain: Domain("org.example.App", on: .localhost),
+                        set: [.init(key: try Key("forged"), archive: [6])], origin: ""))
+            ], salt: 0)
         let scratch = try Scratch()
         try scratch.process { try $0.set(["value": forged + forged]) }
         let journal = try scratch.journalWithRecords()

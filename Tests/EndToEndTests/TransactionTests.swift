@@ -260,4 +260,74 @@ import Testing
             #expect(answer.errorName == BadInputTests.own("Locked"))
         }
     }
+
+    // MARK: Several domains
+
+    /// Applies to several domains.
+    @discardableResult
+    private func applyAll(_ changes: String, options: String = "{}") -> ProgramResult {
+        desktop.call("ApplyAllValues", changes, options)
+    }
+
+    private func values(_ domain: String) -> String { desktop.call("GetAllValues", domain).output }
+
+    @Test func `Several domains are one change with one generation and a signal for each`() throws {
+        desktop.call("SetValue", "a.b", "old", "<0>")
+        let monitor = try desktop.start(
+            "gdbus", "monitor", "--session", "--dest", "org.defaultsd.Defaults1")
+        try desktop.waitForMatchRule(containing: "org.defaultsd.Defaults1")
+        let made = applyAll(
+            "[('a.b', {'x': <1>}, ['old'], {}), ('a.c@host', {'y': <'z'>}, [], {}), ('a.d', {}, ['absent'], {})]"
+        )
+        #expect(made.output == "(uint64 3,)\n")
+        desktop.call("SetValue", "a.e", "end", "<0>")
+        var told: [String] = []
+        while let line = monitor.lines?.next() {
+            if line.contains("'end'") { break }
+            if line.contains("Changed") { told.append(line) }
+        }
+        #expect(told.count == 2)
+        #expect(told.contains { $0.contains("('a.b', 'domain', ['x'], ['old'], uint64 3") })
+        #expect(told.contains { $0.contains("('a.c', 'host', ['y'], @as [], uint64 3") })
+        #expect(values("a.b") == "({'x': <int64 1>}, @as [], uint64 4)\n")
+        #expect(desktop.call("GetValue", "a.c@host", "y").output == "(<'z'>, uint64 3)\n")
+        monitor.send(SIGTERM)
+    }
+
+    @Test(arguments: [
+        "('a.c', {'y': <2>}, [], {'y': uint64 9})", "('a.c', {'y': <2>}, ['y'], {})",
+        "('a.b', {'y': <2>}, [], {})", "('a c', {}, [], {})", "('a.c@managed', {'y': <2>}, [], {})",
+        "('a.c', {'y': <handle 0>}, [], {})", "('a.c', {'': <2>}, [], {})",
+    ])
+    func `What is wrong with one domain leaves all as they were`(second: String) throws {
+        desktop.call("SetValue", "a.b", "x", "<0>")
+        let refused = applyAll("[('a.b', {'x': <1>}, [], {}), \(second)]")
+        #expect(refused.status != 0 && refused.error.contains("Error"), "\(refused)")
+        #expect(values("a.b") == "({'x': <int64 0>}, @as [], uint64 2)\n")
+        #expect(values("a.c") == "(@a{sv} {}, @as [], uint64 2)\n")
+    }
+
+    @Test func `A repetition with the token of a change of several domains has its reply`() throws {
+        let changes = "[('a.b', {}, ['absent'], {}), ('a.c', {'y': <1>}, [], {})]"
+        for _ in 1...2 {
+            #expect(
+                applyAll(changes, options: "{'token': <'t'>, 'durable': <true>}").output
+                    == "(uint64 2,)\n")
+            desktop.call("SetValue", "a.d", "z", "<'\(UUID())'>")
+        }
+        desktop.call("SetValue", "a.c", "y", "<5>")
+        #expect(applyAll(changes, options: "{'token': <'t'>}").output == "(uint64 2,)\n")
+        #expect(desktop.call("GetValue", "a.c", "y").output.hasPrefix("(<int64 5>"))
+        #expect(applyAll("@a(sa{sv}asa{st}) []").output == "(uint64 5,)\n")
+    }
+
+    @Test func `Each domain of a change counts as if those before it were made`() throws {
+        desktop.call(
+            "SetValue", "org.defaultsd.Quotas", "*", "<{'AllDomains': <3>}>")
+        let changes = ["a.b", "a.c", "a.d"].map { "('\($0)', {'x': <1>}, [], {})" }
+        let refused = applyAll("[\(changes.joined(separator: ", "))]")
+        #expect(refused.error.contains("LimitsExceeded"), "\(refused)")
+        #expect(desktop.call("ListDomains").output == "(['org.defaultsd.Quotas'],)\n")
+        #expect(applyAll("[\(changes.prefix(2).joined(separator: ", "))]").status == 0)
+    }
 }

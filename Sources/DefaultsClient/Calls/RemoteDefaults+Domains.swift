@@ -20,14 +20,34 @@ extension RemoteDefaults {
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
     ) async throws -> UInt64 {
-        let arguments = Contract.Apply.Arguments(
-            domain: domain, set: transaction.values.map { ($0.key, $0.archive.bytes) },
-            removed: transaction.removals,
-            expected: transaction.expected.map { ($0.key, $0.value) },
-            options: .init(
-                isDurable: transaction.isDurable, token: transaction.token,
-                isUndo: transaction.isUndo))
-        return try await call(Contract.Apply.self, arguments, timeout: Self.patience)
+        try await call(
+            Contract.Apply.self, transaction.arguments(in: domain), timeout: Self.patience)
+    }
+
+    /// Makes the transactions of several domains as one change, all or none.
+    ///
+    /// ```swift
+    /// try await defaults.applyAll([("org.example.Game", game), ("org.example.Menu", menu)])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - transactions: One for each domain. Their own token, `isDurable` and `isUndo` do not count.
+    ///   - isDurable: Whether the call waits until the change is on disk.
+    ///   - isUndo: Whether the change takes back an earlier one, so that no quota refuses it.
+    ///   - token: A name for the change. A repetition with the same name and the same first domain has
+    ///     no effect and returns the same result.
+    /// - Returns: The generation of the change, which all domains have.
+    /// - Throws: The errors of ``apply(_:in:)``, and ``DefaultsError`` with `refused` if a domain is
+    ///   named twice.
+    @discardableResult
+    public func applyAll(
+        _ transactions: [(domain: String, transaction: DefaultsTransaction)],
+        isDurable: Bool = false, isUndo: Bool = false, token: String? = nil
+    ) async throws -> UInt64 {
+        let arguments = Contract.ApplyAll.Arguments(
+            transactions.map { $0.transaction.arguments(in: $0.domain) },
+            options: .init(isDurable: isDurable, token: token, isUndo: isUndo))
+        return try await call(Contract.ApplyAll.self, arguments, timeout: Self.patience)
     }
 
     /// Renames a key to a name that no key has.
@@ -229,5 +249,12 @@ public struct DefaultsTransaction: Sendable {
     /// A transaction names each key once.
     public mutating func remove(_ key: String) {
         removals.append(key)
+    }
+
+    fileprivate func arguments(in domain: String) -> Contract.Apply.Arguments {
+        Contract.Apply.Arguments(
+            domain: domain, set: values.map { ($0.key, $0.archive.bytes) }, removed: removals,
+            expected: expected.map { ($0.key, $0.value) },
+            options: .init(isDurable: isDurable, token: token, isUndo: isUndo))
     }
 }

@@ -67,6 +67,9 @@ package struct ChangeProposal: Sendable, Equatable {
 
 /// A change with its generation: what was set and removed in one domain, as a whole or not at all.
 ///
+/// A change of several domains is one of these for each, with the same generation. They are made all
+/// or not at all.
+///
 /// If it changes no key, it only brings a token. Its generation is then the one in the reply, which
 /// is that of an earlier change.
 ///

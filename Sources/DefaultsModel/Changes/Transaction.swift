@@ -10,8 +10,6 @@ package struct Transaction: Sendable {
     package let removed: [Key]
     /// The conditions for making the change.
     package let expected: [Expectation]
-    /// The token with which the caller may repeat the call.
-    package let token: Token?
 
     /// Makes a transaction.
     ///
@@ -21,7 +19,7 @@ package struct Transaction: Sendable {
     ///   - set: The keys that are to be set.
     /// - Throws: `ModelError` with code `.invalidTransaction` if an invariant does not hold.
     package init(
-        domain: Domain, set: [Key], removed: [Key], expected: [Expectation], token: Token?
+        domain: Domain, set: [Key], removed: [Key], expected: [Expectation]
     ) throws(ModelError) {
         var seen: Set<Key> = []
         for key in set where !seen.insert(key).inserted { throw .keyTwice(key, "set") }
@@ -36,7 +34,6 @@ package struct Transaction: Sendable {
         self.domain = domain
         self.removed = removed
         self.expected = expected
-        self.token = token
     }
 }
 

@@ -107,12 +107,13 @@ package struct PendingOverlay: Sendable {
     /// Adds a change.
     ///
     /// - Parameters:
-    ///   - change: It must be newer than all before it, unless it only brings a token.
+    ///   - change: It must be newer than all before it, unless it only brings a token, or the last
+    ///     one is of another domain and of the same change.
     ///   - totals: The totals of its domain after it.
     package mutating func add(_ change: ChangeSet, totals: KeyTotals) {
         precondition(
             change.proposal.changesNothing
-                || change.generation > (current.newest ?? flushing?.newest ?? .first),
+                || change.generation >= (current.newest ?? flushing?.newest ?? .first),
             "changes must be added in the order of their generations")
         current.add(change, totals: totals)
     }
@@ -153,14 +154,16 @@ extension PendingOverlay {
     /// The tokens follow as separate changes without keys. The tokens of a domain are in the order
     /// in which they were remembered. The bus names of the writers are lost.
     package var changeSets: [ChangeSet] {
-        var parts: [Generation: Parts] = [:]
+        var parts: [Generation: [Domain: Parts]] = [:]
         var tokens: [ChangeSet] = []
         for domain in domains {
             for (key, entry) in entries(of: domain) {
-                parts[entry.generation, default: Parts(domain: domain)].add(key, entry.archive)
+                parts[entry.generation, default: [:]][domain, default: Parts(domain: domain)]
+                    .add(key, entry.archive)
             }
             if let cleared = cleared(domain) {
-                parts[cleared, default: Parts(domain: domain)].clearsDomain = true
+                parts[cleared, default: [:]][domain, default: Parts(domain: domain)].clearsDomain =
+                    true
             }
             tokens += self.tokens(of: domain).map { token, generation in
                 ChangeSet(
@@ -168,11 +171,12 @@ extension PendingOverlay {
                     proposal: ChangeProposal(domain: domain, token: token, origin: ""))
             }
         }
-        return parts.sorted { $0.key < $1.key }
-            .map { ChangeSet(generation: $0.key, proposal: $0.value.proposal) } + tokens
+        return parts.sorted { $0.key < $1.key }.flatMap { generation, domains in
+            domains.values.map { ChangeSet(generation: generation, proposal: $0.proposal) }
+        } + tokens
     }
 
-    /// What is left of one change, which belongs to one domain.
+    /// What is left of one change in one domain.
     private struct Parts {
         let domain: Domain
         var set: [ChangeProposal.Assignment] = []

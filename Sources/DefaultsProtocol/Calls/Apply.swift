@@ -63,6 +63,63 @@ extension Contract {
         }
     }
 
+    /// ``Apply`` for several domains, in one change.
+    package enum ApplyAll: JointCall {
+        package typealias Arguments = JointArguments<PlainNames, [UInt8]>
+
+        package static let method = MethodDeclaration(
+            "ApplyAll",
+            in: [Argument("changes", "a(sa{say}asa{st})"), Argument("options", "a{sv}")],
+            out: [.generation])
+        package static let changeType: Signature = "(sa{say}asa{st})"
+
+        package static func writeValues(
+            _ archives: [(String, [UInt8])], to writer: inout MessageWriter
+        ) throws {
+            try Apply.writeValues(archives, to: &writer)
+        }
+
+        /// Reads the arguments.
+        ///
+        /// - Throws: The errors of ``Apply/readArguments(from:by:)``.
+        package static func readArguments<Names: TransactionNames>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> JointArguments<Names, [UInt8]> {
+            try JointArguments(from: &reader, by: names) { try $0.readStorableArchive() }
+        }
+    }
+
+    /// ``ApplyValues`` for several domains, in one change.
+    package enum ApplyAllValues: JointCall {
+        package typealias Arguments = JointArguments<PlainNames, Value>
+
+        package static let method = MethodDeclaration(
+            "ApplyAllValues",
+            in: [Argument("changes", "a(sa{sv}asa{st})"), Argument("options", "a{sv}")],
+            out: [.generation])
+        package static let changeType: Signature = "(sa{sv}asa{st})"
+
+        package static func writeValues(
+            _ values: [(String, Value)], to writer: inout MessageWriter
+        ) throws {
+            try ApplyValues.writeValues(values, to: &writer)
+        }
+
+        /// Reads the arguments, and makes archives from the values.
+        ///
+        /// - Throws: The errors of ``ApplyValues/readArguments(from:by:)``.
+        package static func readArguments<Names: TransactionNames>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> JointArguments<Names, KeyedArchive> {
+            var remaining = ContractLimits.maximumValueCount
+            return try JointArguments(from: &reader, by: names) { value in
+                try value.readVariant {
+                    try VariantForm.readArchive(from: &$0, remaining: &remaining)
+                }
+            }
+        }
+    }
+
     /// Waits until every change that was acknowledged before is on disk.
     package enum Synchronize: Call {
         package static let method = MethodDeclaration("Synchronize", out: [.generation])
@@ -89,7 +146,7 @@ package protocol TransactionNames: NameReading {
     func token(_ text: String) throws -> Token
 }
 
-/// The arguments of `Apply` and `ApplyValues`.
+/// The arguments of `Apply` and `ApplyValues`, or the part of `ApplyAll` that is about one domain.
 package struct TransactionArguments<Names: TransactionNames, Content: Sendable>: Sendable {
     /// The domain with its layer.
     package let domain: Names.Domain
@@ -115,13 +172,25 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
     }
 
     /// Reads the arguments.
-    ///
-    /// The keys are counted before anything is made from them.
     fileprivate init(
         from reader: inout MessageReader, by names: Names,
         content: (inout MessageReader) throws -> Content
     ) throws {
         var keys = 0
+        let part = try Self(partFrom: &reader, by: names, keys: &keys, content: content)
+        self.init(
+            domain: part.domain, set: part.set, removed: part.removed, expected: part.expected,
+            options: try TransactionOptions(from: &reader, by: names))
+    }
+
+    /// Reads the arguments without the options.
+    ///
+    /// - Parameter keys: The keys of the call so far. They are counted before anything is made from
+    ///   them.
+    fileprivate init(
+        partFrom reader: inout MessageReader, by names: Names, keys: inout Int,
+        content: (inout MessageReader) throws -> Content
+    ) throws {
         func key(from reader: inout MessageReader) throws -> String {
             keys += 1
             guard keys <= ContractLimits.maximumTransactionKeys else {
@@ -137,11 +206,47 @@ package struct TransactionArguments<Names: TransactionNames, Content: Sendable>:
         expected = try reader.readDictionary {
             (try key(from: &$0), try $0.readUInt64())
         }.map { try names.expectation($0, $1) }
+        options = .init()
+    }
+}
+
+/// The arguments of `ApplyAll` and `ApplyAllValues`.
+package struct JointArguments<Names: TransactionNames, Content: Sendable>: Sendable {
+    /// What changes in each domain.
+    ///
+    /// Their own options are not used.
+    package let parts: [TransactionArguments<Names, Content>]
+    /// The options of the whole change.
+    package let options: TransactionOptions<Names>
+
+    /// Makes the arguments of a call.
+    package init(
+        _ parts: [TransactionArguments<Names, Content>],
+        options: TransactionOptions<Names> = .init()
+    ) {
+        self.parts = parts
+        self.options = options
+    }
+
+    /// Reads the arguments.
+    fileprivate init(
+        from reader: inout MessageReader, by names: Names,
+        content: (inout MessageReader) throws -> Content
+    ) throws {
+        var keys = 0
+        var count = 0
+        parts = try reader.readStructures {
+            count += 1
+            guard count <= ContractLimits.maximumAttachedDomains else {
+                throw ContractError.tooManyDomains
+            }
+            return try TransactionArguments(partFrom: &$0, by: names, keys: &keys, content: content)
+        }
         options = try TransactionOptions(from: &reader, by: names)
     }
 }
 
-/// The options of `Apply` and `ApplyValues`.
+/// The options of a transaction.
 package struct TransactionOptions<Names: TransactionNames>: Sendable {
     /// Whether the reply waits for the disk.
     package var isDurable: Bool
@@ -222,17 +327,53 @@ extension TransactionCall {
     package static func writeArguments(
         _ arguments: Arguments, to writer: inout MessageWriter
     ) throws {
-        try writer.writeString(arguments.domain)
-        try writeValues(arguments.set, to: &writer)
-        try writer.writeStrings(arguments.removed)
+        try arguments.writePart(to: &writer, values: writeValues)
+        try arguments.options.write(to: &writer)
+    }
+}
+
+/// `ApplyAll` and `ApplyAllValues`, which differ only in the form of the values.
+package protocol JointCall: Call
+where Arguments == JointArguments<PlainNames, Content>, Reply == UInt64 {
+    /// What a caller sends for a key.
+    associatedtype Content: Sendable
+
+    /// The type of the change of one domain.
+    static var changeType: Signature { get }
+
+    /// Writes the keys that are set, with their values.
+    static func writeValues(
+        _ values: [(String, Content)], to writer: inout MessageWriter
+    ) throws
+}
+
+extension JointCall {
+    package static func writeArguments(
+        _ arguments: Arguments, to writer: inout MessageWriter
+    ) throws {
+        try writer.writeStructures(of: changeType, arguments.parts) {
+            try $1.writePart(to: &$0, values: writeValues)
+        }
+        try arguments.options.write(to: &writer)
+    }
+}
+
+extension TransactionArguments where Names == PlainNames {
+    /// Writes everything except the options.
+    fileprivate func writePart(
+        to writer: inout MessageWriter,
+        values: ([(String, Content)], inout MessageWriter) throws -> Void
+    ) throws {
+        try writer.writeString(domain)
+        try values(set, &writer)
+        try writer.writeStrings(removed)
         try writer.writeDictionary(key: "s", value: "t") { entries in
-            for (key, generation) in arguments.expected {
+            for (key, generation) in expected {
                 try entries.writeEntry {
                     try $0.writeString(key)
                     try $0.writeUInt64(generation)
                 }
             }
         }
-        try arguments.options.write(to: &writer)
     }
 }

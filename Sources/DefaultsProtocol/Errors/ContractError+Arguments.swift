@@ -25,8 +25,13 @@ extension ContractError {
 
     package static let tooManyDomains = ContractError(
         .tooLarge,
-        "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Attach the rest with another."
+        "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Split it."
     )
+
+    package init(domainTwice name: String) {
+        self.init(
+            .invalidArguments, "The domain \(name.quotedForMessage) is given twice. Give it once.")
+    }
 
     init(optionTwice name: String) {
         self.init(

@@ -107,7 +107,27 @@ extension DefaultsObject {
     ///
     /// - Throws: `LimitsExceeded`, and `StorageError` if the database cannot be read.
     func checkQuotas(
-        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall, isUndo: Bool = false
+        for parts: [(proposal: ChangeProposal, growth: Growth)], by call: MethodCall,
+        isUndo: Bool = false
+    ) throws {
+        guard parts.count > 1 else {
+            for (proposal, growth) in parts {
+                try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
+            }
+            return
+        }
+        // Each part is checked as if those before it had been made.
+        let before = quotas
+        defer { quotas = before }
+        for (proposal, growth) in parts {
+            try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
+            quotas.note(growth, of: proposal.domain)
+            noteRate(of: proposal, by: call)
+        }
+    }
+
+    private func checkQuotas(
+        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall, isUndo: Bool
     ) throws {
         if isUndo, case .full = CallerAccess(of: call.credentials, isBusPrivate: true) { return }
         let application = application(of: call)

@@ -15,26 +15,36 @@ extension DefaultsObject {
     ///
     /// - Throws: The errors of ``commit(_:)``, `LimitsExceeded`, or the reason that the reply cannot
     ///   be sent.
+    func make(_ proposal: ChangeProposal, for call: MethodCall) throws {
+        try make([proposal], for: call)
+    }
+
+    /// Makes a change of several domains for a call, all or none, and replies.
+    ///
+    /// - Parameter proposals: What changes in each domain. One of them may only have a token.
+    /// - Throws: The errors of ``make(_:for:)``.
     func make(
-        _ proposal: ChangeProposal, for call: MethodCall, isDurable: Bool = false,
+        _ proposals: [ChangeProposal], for call: MethodCall, isDurable: Bool = false,
         isUndo: Bool = false
     ) throws {
-        let growth = try database.growth(by: proposal)
-        try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
+        let parts = try proposals.map { ($0, try database.growth(by: $0)) }
+        try checkQuotas(for: parts, by: call, isUndo: isUndo)
         // First the journal, then the overlay for readers, then the page of counters.
-        let change = try commit(proposal, growth)
-        noteRate(of: proposal, by: call)
+        let changes = try commit(parts)
+        for proposal in proposals { noteRate(of: proposal, by: call) }
+        let generation = changes[0].generation
+        let visible = changes.filter { !$0.proposal.changesNothing }
         guard isDurable else {
-            // The signal follows the reply. The flush follows when it is due.
-            defer { publish(change) }
-            return try reply(to: call, change.generation)
+            // The signals follow the reply. The flush follows when it is due.
+            defer { for change in visible { publish(change) } }
+            return try reply(to: call, generation)
         }
-        announce(announcements.add(change, isReplied: false))
+        for change in visible { announce(announcements.add(change, isReplied: false)) }
         // This must come first: it schedules the flush, and the wait then makes it urgent.
         noteChange()
         waitUntilDurable { outcome in
-            self.reply(to: call, change.generation, once: outcome)
-            self.announce(self.announcements.noteReply(to: change))
+            self.reply(to: call, generation, once: outcome)
+            for change in visible { self.announce(self.announcements.noteReply(to: change)) }
         }
     }
 
@@ -79,18 +89,20 @@ extension DefaultsObject {
     /// - Throws: `StorageError`, or ``RoomAwaited`` if there is no room until the flush in progress
     ///   has ended. In both cases nothing was changed.
     func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
-        try commit(proposal, database.growth(by: proposal))
+        try commit([(proposal, database.growth(by: proposal))])[0]
     }
 
-    private func commit(_ proposal: ChangeProposal, _ growth: Growth) throws -> ChangeSet {
-        let change = try findingRoom { () throws(StorageError) in
-            try database.commit(proposal, growth)
-        }
+    private func commit(
+        _ parts: [(proposal: ChangeProposal, growth: Growth)]
+    ) throws -> [ChangeSet] {
+        let changes = try findingRoom { () throws(StorageError) in try database.commit(parts) }
         statistics.changes += 1
-        grants.noteChange(of: change.domain)
-        quotas.note(growth, of: change.domain)
-        writers.note(change.generation, by: change.origin)
-        return change
+        for (proposal, growth) in parts {
+            grants.noteChange(of: proposal.domain)
+            quotas.note(growth, of: proposal.domain)
+        }
+        writers.note(changes[0].generation, by: changes[0].origin)
+        return changes
     }
 
     /// Remembers the token of a transaction that changes nothing.
@@ -98,7 +110,7 @@ extension DefaultsObject {
     /// - Throws: The errors of ``make(_:for:isDurable:)``.
     func remember(_ token: Token, of domain: Domain, for call: MethodCall) throws {
         let nothing = ChangeProposal(domain: domain, token: token, origin: "")
-        try checkQuotas(for: nothing, database.growth(by: nothing), by: call)
+        try checkQuotas(for: [(nothing, database.growth(by: nothing))], by: call)
         try findingRoom { () throws(StorageError) in try database.remember(token, of: domain) }
         noteChange()
     }

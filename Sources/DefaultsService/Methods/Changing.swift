@@ -16,6 +16,8 @@ extension DefaultsObject {
             method(Contract.RemoveDomain.self) { try $0.removeDomain($1) },
             method(Contract.Apply.self) { try $0.apply($1) },
             method(Contract.ApplyValues.self) { try $0.applyValues($1) },
+            method(Contract.ApplyAll.self) { try $0.applyAll($1) },
+            method(Contract.ApplyAllValues.self) { try $0.applyAllValues($1) },
             method(Contract.Synchronize.self) { $0.synchronize($1) },
         ]
     }
@@ -162,8 +164,8 @@ extension DefaultsObject {
     private func apply(_ call: MethodCall) throws {
         try prepare(call) { arguments, names in
             try PreparedTransaction(
-                Contract.Apply.readArguments(from: &arguments, by: names)
-            ) { try KeyedArchive(validating: $0) }
+                Contract.Apply.readArguments(from: &arguments, by: names),
+                archive: { try KeyedArchive(validating: $0) })
         } then: {
             try $0.apply($2, for: $1)
         }
@@ -172,11 +174,28 @@ extension DefaultsObject {
     private func applyValues(_ call: MethodCall) throws {
         try prepare(call) { arguments, names in
             try PreparedTransaction(
-                Contract.ApplyValues.readArguments(from: &arguments, by: names)
-            ) { archive in
-                try ContractError.checkSize(of: archive)
-                return archive
-            }
+                Contract.ApplyValues.readArguments(from: &arguments, by: names),
+                archive: ContractError.checkedSize(of:))
+        } then: {
+            try $0.apply($2, for: $1)
+        }
+    }
+
+    private func applyAll(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            try PreparedTransaction(
+                Contract.ApplyAll.readArguments(from: &arguments, by: names),
+                archive: { try KeyedArchive(validating: $0) })
+        } then: {
+            try $0.apply($2, for: $1)
+        }
+    }
+
+    private func applyAllValues(_ call: MethodCall) throws {
+        try prepare(call) { arguments, names in
+            try PreparedTransaction(
+                Contract.ApplyAllValues.readArguments(from: &arguments, by: names),
+                archive: ContractError.checkedSize(of:))
         } then: {
             try $0.apply($2, for: $1)
         }
@@ -204,50 +223,76 @@ extension DefaultsObject {
     }
 
     private func apply(_ request: PreparedTransaction, for call: MethodCall) throws {
-        let transaction = request.transaction
-        noteWork(onEntries: request.keys.count)
-        let domain = transaction.domain
+        noteWork(onEntries: request.parts.reduce(0) { $0 + $1.keys.count })
+        // A transaction of no domains changes nothing.
+        guard let first = request.parts.first?.transaction.domain else {
+            return try answer(call, at: database.generation, isDurable: request.isDurable)
+        }
         // A repeated transaction has succeeded before, so later locks do not matter.
-        try checkWritable(domain, [])
-        let assignments = try request.assignments.get()
-        if let token = transaction.token,
-            let generation = try database.outcome(of: token, in: domain)
-        {
+        for part in request.parts { try checkWritable(part.transaction.domain, []) }
+        let assignments = try request.parts.map { try $0.assignments.get() }
+        if let token = request.token, let generation = try database.outcome(of: token, in: first) {
             return try answer(call, at: generation, isDurable: request.isDurable)
         }
-        try checkWritable(domain, request.keys + transaction.removed)
+        let origin = origin(of: call)
+        let proposals = try zip(request.parts, assignments).map { part, assignments in
+            let isFirst = part.transaction.domain == first
+            return try proposal(
+                part, assignments, token: isFirst ? request.token : nil, origin: origin)
+        }
+        guard proposals.contains(where: { !$0.changesNothing }) else {
+            if let token = request.token { try remember(token, of: first, for: call) }
+            return try answer(call, at: database.generation, isDurable: request.isDurable)
+        }
+        try make(
+            proposals.filter { !$0.changesNothing || $0.token != nil }, for: call,
+            isDurable: request.isDurable, isUndo: request.isUndo)
+    }
+
+    /// What one part of a transaction would change now.
+    ///
+    /// - Throws: `Locked` or `Conflict`.
+    private func proposal(
+        _ part: PreparedTransaction.Part, _ assignments: [(key: Key, archive: KeyedArchive)],
+        token: Token?, origin: String
+    ) throws -> ChangeProposal {
+        let transaction = part.transaction
+        let domain = transaction.domain
+        try checkWritable(domain, part.keys + transaction.removed)
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
             throw ContractError(conflict, in: domain, on: hosts)
         }
-        let proposal = ChangeProposal(
+        return ChangeProposal(
             domain: domain,
             set: try assignments.filter { try differs(domain, $0.key, from: $0.archive) }
                 .map { .init(key: $0.key, archive: $0.archive.bytes) },
             removed: try transaction.removed.filter {
                 try database.generation(domain, $0) != nil
             },
-            token: transaction.token, origin: origin(of: call))
-        guard !proposal.changesNothing else {
-            if let token = transaction.token { try remember(token, of: domain, for: call) }
-            return try answer(call, at: database.generation, isDurable: request.isDurable)
-        }
-        try make(proposal, for: call, isDurable: request.isDurable, isUndo: request.isUndo)
+            token: token, origin: origin)
     }
 }
 
-/// A transaction whose archives have been validated.
+/// A transaction of one domain or several, whose archives have been validated.
 struct PreparedTransaction: Sendable {
-    let transaction: Transaction
-    /// The keys to set.
-    let keys: [Key]
+    /// What is to change in one domain.
+    struct Part: Sendable {
+        let transaction: Transaction
+        /// The keys to set.
+        let keys: [Key]
+        /// The archives by their keys, or why one is invalid.
+        ///
+        /// An error in the layer is reported first.
+        let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
+    }
+
+    let parts: [Part]
+    /// The token, which belongs to the first domain.
+    let token: Token?
     /// Whether the reply waits for the disk.
     let isDurable: Bool
     /// Whether it takes back an earlier change.
     let isUndo: Bool
-    /// The archives by their keys, or why one is invalid.
-    ///
-    /// An error in the layer is reported first.
-    let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
 
     /// - Parameter archive: Makes an archive from the content in the call.
     /// - Throws: `ModelError` if the parts of the transaction contradict each other.
@@ -255,12 +300,41 @@ struct PreparedTransaction: Sendable {
         _ arguments: TransactionArguments<CheckedNames, Content>,
         archive: (Content) throws -> KeyedArchive
     ) throws {
+        try self.init([arguments], arguments.options, archive: archive)
+    }
+
+    /// The same for several domains.
+    init<Content>(
+        _ arguments: JointArguments<CheckedNames, Content>,
+        archive: (Content) throws -> KeyedArchive
+    ) throws {
+        var domains: Set<Domain> = []
+        for part in arguments.parts where !domains.insert(part.domain).inserted {
+            throw ContractError(domainTwice: part.domain.name)
+        }
+        try self.init(arguments.parts, arguments.options, archive: archive)
+    }
+
+    private init<Content>(
+        _ arguments: [TransactionArguments<CheckedNames, Content>],
+        _ options: TransactionOptions<CheckedNames>, archive: (Content) throws -> KeyedArchive
+    ) throws {
+        parts = try arguments.map { try Part($0, archive: archive) }
+        token = options.token
+        isDurable = options.isDurable
+        isUndo = options.isUndo
+    }
+}
+
+extension PreparedTransaction.Part {
+    fileprivate init<Content>(
+        _ arguments: TransactionArguments<CheckedNames, Content>,
+        archive: (Content) throws -> KeyedArchive
+    ) throws {
         keys = arguments.set.map(\.0)
         transaction = try Transaction(
             domain: arguments.domain, set: keys, removed: arguments.removed,
-            expected: arguments.expected, token: arguments.options.token)
-        isDurable = arguments.options.isDurable
-        isUndo = arguments.options.isUndo
+            expected: arguments.expected)
         assignments = Result {
             try arguments.set.map { key, content in
                 (key: key, archive: try Self.naming(key) { try archive(content) })
@@ -279,5 +353,13 @@ struct PreparedTransaction: Sendable {
         } catch let error as ContractError {
             throw ContractError(error, of: key)
         }
+    }
+}
+
+extension ContractError {
+    /// An archive that is not above the size limit.
+    fileprivate static func checkedSize(of archive: KeyedArchive) throws -> KeyedArchive {
+        try checkSize(of: archive)
+        return archive
     }
 }

@@ -189,11 +189,26 @@ extension Database {
     package func commit(
         _ proposal: ChangeProposal, _ growth: Growth
     ) throws(StorageError) -> ChangeSet {
-        precondition(!proposal.changesNothing, "a change has at least one key")
-        try checkLimits(proposal, growth.after)
-        let change = ChangeSet(generation: try counter.next(), proposal: proposal)
-        try journal(change, growth.after)
-        return change
+        try commit([(proposal, growth)])[0]
+    }
+
+    /// Makes a change of several domains, all or none, with one generation.
+    ///
+    /// - Parameter parts: A part for each domain, and what ``growth(by:)`` has returned for it. One of
+    ///   them may only have a token.
+    /// - Returns: The parts with their generation.
+    /// - Throws: The errors of ``commit(_:_:)``.
+    package func commit(
+        _ parts: [(proposal: ChangeProposal, growth: Growth)]
+    ) throws(StorageError) -> [ChangeSet] {
+        precondition(Set(parts.map(\.proposal.domain)).count == parts.count, "a domain comes twice")
+        precondition(
+            parts.contains { !$0.proposal.changesNothing }, "a change has at least one key")
+        try checkLimits(parts)
+        let generation = try counter.next()
+        let changes = parts.map { ChangeSet(generation: generation, proposal: $0.proposal) }
+        try journal(zip(changes, parts.map(\.growth.after)).map { ($0, $1) })
+        return changes
     }
 
     /// Makes a change whose growth does not matter to the caller.
@@ -210,43 +225,51 @@ extension Database {
         try contents.growth(by: proposal)
     }
 
-    /// Appends a change to the journal, and then adds it to the overlay and the counter page.
-    func journal(_ change: ChangeSet, _ totals: KeyTotals) throws(StorageError) {
-        try write(change)
-        contents.overlay.add(change, totals: totals)
-        counter.noteAcknowledged(change)
-        if !change.proposal.changesNothing { pages.current?.note(change) }
+    /// Appends a change of one domain or several to the journal, and then adds it to the overlay and the
+    /// counter page.
+    func journal(
+        _ parts: [(change: ChangeSet, totals: KeyTotals)]
+    ) throws(StorageError) {
+        try write(parts.map(\.change))
+        for (change, totals) in parts {
+            contents.overlay.add(change, totals: totals)
+            counter.noteAcknowledged(change)
+            if !change.proposal.changesNothing { pages.current?.note(change) }
+        }
         tidyJournal(.rewriting) {
             try journal.rewriteIfOutgrown(by: contents.overlay, at: counter)
         }
     }
 
-    private func write(_ change: ChangeSet) throws(StorageError) {
+    private func write(_ changes: [ChangeSet]) throws(StorageError) {
+        let domain = changes[0].domain
         do throws(StorageError) {
             try renewWhatIsLost()
         } catch {
-            throw .journalLost(change.domain, error)
+            throw .journalLost(domain, error)
         }
         do throws(SystemError) {
-            try journal.append(change)
+            try journal.append(changes)
         } catch {
-            throw .cannotJournal(change.domain, error)
+            throw .cannotJournal(domain, error)
         }
     }
 
-    func checkLimits(
-        _ proposal: ChangeProposal, _ totals: KeyTotals
+    private func checkLimits(
+        _ parts: [(proposal: ChangeProposal, growth: Growth)]
     ) throws(StorageError) {
-        // A change that sets no key may bring a domain back below the limit, but not above it.
-        if !proposal.set.isEmpty && totals.nameBytes > ContractLimits.maximumNameBytes {
-            throw .keyNamesTooLarge(proposal.domain)
+        var size = 0
+        for (proposal, growth) in parts {
+            // A change that sets no key may bring a domain back below the limit, but not above it.
+            if !proposal.set.isEmpty && growth.after.nameBytes > ContractLimits.maximumNameBytes {
+                throw .keyNamesTooLarge(proposal.domain)
+            }
+            size += contents.overlay.growth(by: proposal)
         }
-        let growth = contents.overlay.growth(by: proposal)
-        if growth > PendingOverlay.maximumBytes {
-            throw .changeTooLarge(proposal.domain, size: growth)
-        }
-        if growth > 0 && contents.overlay.bytes + growth > PendingOverlay.maximumBytes {
-            throw .pendingFull(proposal.domain)
+        let domain = parts[0].proposal.domain
+        if size > PendingOverlay.maximumBytes { throw .changeTooLarge(domain, size: size) }
+        if size > 0 && contents.overlay.bytes + size > PendingOverlay.maximumBytes {
+            throw .pendingFull(domain)
         }
     }
 }
@@ -295,8 +318,8 @@ extension Database {
             generation: counter.current,
             proposal: ChangeProposal(domain: domain, token: token, origin: ""))
         let totals = try contents.totals(of: domain)
-        try checkLimits(change.proposal, totals)
-        try journal(change, totals)
+        try checkLimits([(change.proposal, Growth(before: totals, after: totals))])
+        try journal([(change, totals)])
     }
 }
 

@@ -59,11 +59,11 @@ final class Journal {
     /// The size of all segments in bytes.
     var footprint: Int { sealedFootprint + current.size }
 
-    /// Appends a change.
+    /// Appends a change of one domain or several.
     ///
     /// - Throws: The reason why it was not appended.
-    func append(_ change: ChangeSet) throws(SystemError) {
-        try current.append(change)
+    func append(_ changes: [ChangeSet]) throws(SystemError) {
+        try current.append(changes)
     }
 
     /// Begins a new segment, so that the earlier ones have only what is pending now.
@@ -211,7 +211,7 @@ struct JournalSegment: ~Copyable {
         try file.setMode(0o600)
         try file.write(header.encoded, at: 0)
         var segment = try JournalSegment(header, in: file)
-        for change in changes { try segment.append(change) }
+        for change in changes { try segment.append([change]) }
         // The older segments, which the caller then removes, have these changes, too. On a disk,
         // the content must be written before the name, and the name before the removal. In the
         // runtime directory this costs nothing.
@@ -230,8 +230,8 @@ struct JournalSegment: ~Copyable {
     }
 
     /// Appends a change with one write, completely or not at all.
-    mutating func append(_ change: ChangeSet) throws(SystemError) {
-        let record = JournalRecord.encode(change, salt: header.salt)
+    mutating func append(_ changes: [ChangeSet]) throws(SystemError) {
+        let record = JournalRecord.encode(changes, salt: header.salt)
         do throws(SystemError) {
             try file.write(record, at: size)
         } catch {

@@ -92,7 +92,7 @@ extension JournalHeader {
     }
 }
 
-/// One change in the journal: a head that delimits it, and a payload.
+/// One change in the journal, of one domain or several: a head that delimits it, and a payload.
 ///
 ///     offset  size
 ///          0     4  "chng"
@@ -100,7 +100,8 @@ extension JournalHeader {
 ///          8     8  XXH64 of the payload, seeded with the salt of the segment
 ///         16     8  XXH64 of the 16 bytes above, with the same seed
 ///         24        payload: generation, domain, host, assignments, removals, and if the
-///                   change has them: a byte of flags (1: the domain is cleared), a token
+///                   change has them: a byte of flags (1: the domain is cleared, 2: the same of
+///                   another domain follows), a token
 ///
 /// The head is guarded apart, so that a damaged payload does not hide where the next record
 /// begins. The writer's bus name is not kept: it means nothing after a restart.
@@ -115,13 +116,15 @@ enum JournalRecord {
     }
 
     /// The record as it is in the file.
-    static func encode(_ change: ChangeSet, salt: UInt64) -> [UInt8] {
+    static func encode(_ changes: [ChangeSet], salt: UInt64) -> [UInt8] {
         var record: [UInt8] = []
         record.reserveCapacity(
-            change.set.reduce(1024) { $0 + $1.key.length + $1.archive.count + 8 })
+            changes.lazy.flatMap(\.set).reduce(1024) { $0 + $1.key.length + $1.archive.count + 8 })
         // The head is known when the payload is, which is built in place as it may be large.
         record.append(contentsOf: repeatElement(0, count: headSize))
-        appendPayload(of: change, to: &record)
+        for (index, change) in changes.enumerated() {
+            appendPayload(of: change, isLast: index == changes.count - 1, to: &record)
+        }
         let head = encodeHead(
             of: record.span.bytes.extracting(droppingFirst: headSize), salt: salt)
         record.replaceSubrange(..<headSize, with: head)
@@ -149,26 +152,41 @@ enum JournalRecord {
     }
 
     /// Reads a payload whose checksum was found right; nil if it makes no sense all the same.
-    static func decodePayload(_ bytes: [UInt8]) -> ChangeSet? {
+    static func decodePayload(_ bytes: [UInt8]) -> [ChangeSet]? {
         var reader = ByteReader(bytes)
+        var changes: [ChangeSet] = []
+        while true {
+            guard let (change, isLast) = decodeChange(from: &reader) else { return nil }
+            changes.append(change)
+            if isLast { return reader.isAtEnd ? changes : nil }
+        }
+    }
+
+    private static func decodeChange(
+        from reader: inout ByteReader
+    ) -> (ChangeSet, isLast: Bool)? {
         guard let generation = reader.integer(UInt64.self).flatMap(Generation.init(fromFile:)),
             let name = reader.text(lengthAs: UInt16.self),
             let host = reader.text(lengthAs: UInt16.self),
             let domain = Domain(name: name, hostColumn: host),
             let set = reader.list(of: { $0.assignment() }),
             let removed = reader.list(of: { $0.key() }),
-            let trailer = reader.trailer(),
-            reader.isAtEnd
+            let trailer = reader.trailer()
         else { return nil }
-        return ChangeSet(
-            generation: generation,
-            proposal: trailer.clearsDomain
-                ? ChangeProposal(clearing: domain, origin: "")
-                : ChangeProposal(
-                    domain: domain, set: set, removed: removed, token: trailer.token, origin: ""))
+        let proposal =
+            trailer.flags & clearsDomainFlag != 0
+            ? ChangeProposal(clearing: domain, origin: "")
+            : ChangeProposal(
+                domain: domain, set: set, removed: removed, token: trailer.token, origin: "")
+        return (
+            ChangeSet(generation: generation, proposal: proposal),
+            trailer.flags & isFollowedFlag == 0
+        )
     }
 
-    private static func appendPayload(of change: ChangeSet, to bytes: inout [UInt8]) {
+    private static func appendPayload(
+        of change: ChangeSet, isLast: Bool, to bytes: inout [UInt8]
+    ) {
         bytes.append(littleEndian: change.generation.rawValue)
         bytes.append(text: change.domain.name, lengthAs: UInt16.self)
         bytes.append(text: change.domain.layer.hostColumn, lengthAs: UInt16.self)
@@ -181,12 +199,13 @@ enum JournalRecord {
         for key in change.removed {
             bytes.append(text: key.name, lengthAs: UInt16.self)
         }
-        guard change.clearsDomain || change.token != nil else { return }
-        bytes.append(change.clearsDomain ? clearsDomainFlag : 0)
+        guard change.clearsDomain || change.token != nil || !isLast else { return }
+        bytes.append((change.clearsDomain ? clearsDomainFlag : 0) | (isLast ? 0 : isFollowedFlag))
         bytes.append(text: change.token?.name ?? "", lengthAs: UInt8.self)
     }
 
     fileprivate static let clearsDomainFlag: UInt8 = 1
+    fileprivate static let isFollowedFlag: UInt8 = 2
 }
 
 extension ByteReader {
@@ -200,12 +219,13 @@ extension ByteReader {
     }
 
     /// What most records do not have.
-    fileprivate mutating func trailer() -> (clearsDomain: Bool, token: Token?)? {
-        if isAtEnd { return (false, nil) }
-        guard let flags = integer(UInt8.self), flags <= JournalRecord.clearsDomainFlag,
+    fileprivate mutating func trailer() -> (flags: UInt8, token: Token?)? {
+        if isAtEnd { return (0, nil) }
+        guard let flags = integer(UInt8.self),
+            flags <= JournalRecord.clearsDomainFlag | JournalRecord.isFollowedFlag,
             let text = text(lengthAs: UInt8.self)
         else { return nil }
-        return (flags == JournalRecord.clearsDomainFlag, try? Token(text))
+        return (flags, try? Token(text))
     }
 
     /// A count and as many elements.

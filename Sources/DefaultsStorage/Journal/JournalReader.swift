@@ -11,7 +11,8 @@ internal import SystemCalls
 struct JournalReader: ~Copyable {
     /// What the reader found.
     enum Element {
-        case change(ChangeSet)
+        /// A change, for each of its domains.
+        case change([ChangeSet])
         /// An incomplete record at the end of the file.
         case unfinished(offset: Int, length: Int)
         /// Bytes that are not a record, up to the next record or the end of the file.
@@ -40,9 +41,9 @@ struct JournalReader: ~Copyable {
     mutating func next() throws(SystemError) -> Element? {
         guard offset < size else { return nil }
         let start = offset
-        if let (change, end) = try record(at: start) {
+        if let (changes, end) = try record(at: start) {
             offset = end
-            return .change(change)
+            return .change(changes)
         }
         if try isUnfinished(at: start) {
             offset = size
@@ -63,13 +64,13 @@ struct JournalReader: ~Copyable {
     }
 
     /// The whole record at an offset, and where it ends.
-    private func record(at start: Int) throws(SystemError) -> (ChangeSet, end: Int)? {
+    private func record(at start: Int) throws(SystemError) -> ([ChangeSet], end: Int)? {
         guard let (head, payloadStart) = try head(at: start) else { return nil }
         let payload = try file.read(head.payloadSize, at: payloadStart)
         guard XXH64.hash(payload, seed: header.salt) == head.payloadChecksum,
-            let change = JournalRecord.decodePayload(payload)
+            let changes = JournalRecord.decodePayload(payload)
         else { return nil }
-        return (change, payloadStart + head.payloadSize)
+        return (changes, payloadStart + head.payloadSize)
     }
 
     /// The head at an offset, if its payload is within the file.
@@ -144,12 +145,16 @@ struct JournalHistory {
     mutating func replay(
         _ body: (ChangeSet) throws(StorageError) -> Void
     ) throws(StorageError) {
-        // The generation of a new database belongs to no change.
         var last = Generation.first
+        // A change of several domains may be in several records after a rewrite.
+        var domainsOfLast: Set<Domain> = []
         for segment in segments {
             try read(segment) { (change) throws(StorageError) in
                 if !change.proposal.changesNothing {
-                    guard change.generation > last else { return }
+                    // The generation of a new database belongs to no change.
+                    guard change.generation >= last, change.generation > .first else { return }
+                    if change.generation > last { domainsOfLast = [] }
+                    guard domainsOfLast.insert(change.domain).inserted else { return }
                     last = change.generation
                 }
                 try body(change)
@@ -256,9 +261,11 @@ struct JournalHistory {
         guard var reader = opened else { return }
         while let element = try next(of: &reader, in: segment) {
             switch element {
-            case .change(let change):
-                newest = max(newest ?? change.generation, change.generation)
-                try body(change)
+            case .change(let changes):
+                for change in changes {
+                    newest = max(newest ?? change.generation, change.generation)
+                    try body(change)
+                }
             case .unfinished(let offset, let length):
                 report(.unfinishedRecord(segment.path, offset: offset, length: length))
             case .damage(let offset, let length):
