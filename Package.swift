@@ -219,7 +219,8 @@ let package = Package(
         tests(
             "DefaultsFilesTests",
             [
-                "DefaultsFiles", "DefaultsModel", "KeyedArchive", "PropertyList", "TestSupport",
+                "DefaultsFiles", "DefaultsModel", "DefaultsXfconf", "KeyedArchive", "PropertyList",
+                "TestSupport",
             ]),
         tests(
             "DefaultsStorageTests",
