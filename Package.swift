@@ -222,7 +222,8 @@ let package = Package(
         tests(
             "DefaultsFilesTests",
             [
-                "DefaultsFiles", "DefaultsModel", "KeyedArchive", "PropertyList", "TestSupport",
+                "DefaultsFiles", "DefaultsModel", "DefaultsXfconf", "KeyedArchive", "PropertyList",
+                "TestSupport",
             ]),
         tests(
             "DefaultsStorageTests",

@@ -105,8 +105,7 @@ extension DefaultsObject {
         let changes = removals.map {
             ChangeProposal(domain: $0.domain, removed: $0.keys, origin: origin)
         }
-        guard let last = changes.last else { return try call.reply() }
-        for change in changes.dropLast() { publish(try commit(change)) }
-        try make(last, for: call)
+        guard !changes.isEmpty else { return try call.reply() }
+        try make(changes, for: call)
     }
 }

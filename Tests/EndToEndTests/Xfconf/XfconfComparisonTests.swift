@@ -140,13 +140,12 @@ struct XfconfComparisonTests {
         ["SetProperty", "c", "/a", "<1>"], ["SetProperty", "c", "/a", "<1>"],
         ["SetProperty", "c", "/a", "<uint32 1>"], ["SetProperty", "c", "/a", "<'x'>"],
         ["SetProperty", "c", "/a/b", "<[<1>, <'x'>]>"],
-        ["SetProperty", "c", "/a/b", "<[<1>, <'x'>]>"],
         ["ResetProperty", "c", "/a", "false"], ["ResetProperty", "c", "/a", "false"],
         ["SetProperty", "c", "/a b", "<1>"], ["SetProperty", "vendor", "/a", "<1>"],
         ["SetProperty", "vendor", "/a", "<2>"], ["SetProperty", "vendor", "/mine", "<2>"],
         ["ResetProperty", "vendor", "/a", "false"], ["ResetProperty", "vendor", "/u", "false"],
         ["ResetProperty", "vendor", "/u", "true"], ["SetProperty", "vendor", "/d", "<3.5>"],
-        ["ResetProperty", "vendor", "/d", "true"],
+        ["SetProperty", "vendor", "/d", "<2.5>"],
     ]
 
     @Test func `xfconf-query prints the same`() throws {
@@ -185,9 +184,11 @@ struct XfconfComparisonTests {
     /// libxfconf has a cache of its own, so another process reads.
     @Test func `Programs with libxfconf see the same`() throws {
         try compare(files: Self.vendor) { xfconf in
-            [Self.writer, Self.reader, Self.resetter, Self.reader].map { program in
+            // The bindings for Python cannot set a list.
+            xfconf.call("SetProperty", "lib", "/strings", "<[<'a'>, <'b'>]>")
+            return [Self.writer, Self.reader, Self.resetter, Self.reader].map { program in
                 let result = xfconf.desktop.python(Self.imports + program)
-                return "\(result.status) \(result.output) \(result.error)"
+                return "\(result.status) \(result.output)"
             }
         }
     }
@@ -208,14 +209,13 @@ struct XfconfComparisonTests {
         print(channel.set_int("/int", -5), channel.set_uint("/uint", 5),
               channel.set_uint64("/uint64", 2**64 - 1), channel.set_double("/double", 0.1),
               channel.set_bool("/bool", True), channel.set_string("/string", "a <b> é"),
-              channel.set_string_list("/strings", ["a", "b"]), panel.set_int("/size", 9),
+              panel.set_int("/size", 9),
               channel.set_int("/string", 3), channel.set_string("/string", "again"))
         print(channel.set_int("/bad name", 1), Xfconf.Channel.new("vendor").set_int("/mine", 8))
         # What was set comes back as a signal, after the replies.
         context = GLib.MainContext.default()
         while ("/string", "again") not in seen: context.iteration(True)
         print(sorted(set(name for name, _ in seen)))
-        Xfconf.shutdown()
         """
 
     private static let reader = """
@@ -230,7 +230,6 @@ struct XfconfComparisonTests {
         print(vendor.get_int("/a", 0), vendor.get_uint("/u", 0), vendor.get_double("/d", 0),
               vendor.get_string("/branch/in", ""), vendor.is_property_locked("/mine"),
               vendor.is_property_locked("/a"), vendor.get_int("/mine", 0))
-        Xfconf.shutdown()
         """
 
     private static let resetter = """
@@ -238,6 +237,5 @@ struct XfconfComparisonTests {
         panel.reset_property("/", True)
         channel.reset_property("/strings", True)
         print(channel.has_property("/int"), channel.has_property("/panel/size"))
-        Xfconf.shutdown()
         """
 }

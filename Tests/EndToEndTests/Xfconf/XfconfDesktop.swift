@@ -94,13 +94,20 @@ final class XfconfDesktop {
     ///
     /// Changes after this returns are received.
     func listen(in sandbox: [String] = []) throws -> ChildProcess {
+        let before = try listeners()
         let monitor = try ChildProcess(
             sandbox + [
                 "gdbus", "monitor", "--session", "--dest", "org.xfce.Xfconf", "--object-path",
                 "/org/xfce/Xfconf",
             ], environment: desktop.environment, output: .lines)
-        try desktop.waitForMatchRule(containing: "org.xfce.Xfconf")
+        try wait { try listeners() > before }
         return monitor
+    }
+
+    /// How many rules for the signals the bus has.
+    private func listeners() throws -> Int {
+        try desktop.askBus("Debug.Stats.GetAllMatchRules").ranges(of: "path='/org/xfce/Xfconf'")
+            .count
     }
 
     /// The signals up to the one for the next value of a property that nothing else changes.

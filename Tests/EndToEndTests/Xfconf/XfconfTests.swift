@@ -49,30 +49,39 @@ import Testing
         try desktop.tool("write", "NSGlobalDomain", "/n", "-int", "1").requireOutput()
         #expect(get("/n") == Self.notFound)
         let monitor = try xfconf.listen()
+        func expectSignal(_ value: Int) throws {
+            let signals = try xfconf.signals(monitor)
+            #expect(signals == ["PropertyChanged ('c', '/n', <\(value)>)"])
+            #expect(get("/n") == "(<\(value)>,)")
+        }
         for (place, value) in [(Desktop.LayerPlace.vendor, 2), (.recommended, 3)] {
             try desktop.write(#"{"/n": \#(value)}"#, to: "xfconf.c.json", in: place)
             try wait { get("/n") == "(<\(value)>,)" }
+            try expectSignal(value)
         }
         try xfconf.call("SetProperty", "c", "/n", "<4>").requireOutput()
+        try expectSignal(4)
         try desktop.tool("write", "xfconf.c@host", "/n", "-int", "5").requireOutput()
-        #expect(get("/n") == "(<5>,)")
+        try expectSignal(5)
         // What programs set is what they see.
         try xfconf.call("SetProperty", "c", "/n", "<6>").requireOutput()
-        #expect(get("/n") == "(<6>,)")
+        try expectSignal(6)
         #expect(desktop.tool("read", "xfconf.c@host", "/n").output == "6\n")
+        try desktop.tool("write", "xfconf.c", "/n", "-int", "9").requireOutput()
+        #expect(try xfconf.signals(monitor) == [])
         try desktop.write(#"{"/n": 7}"#, to: "xfconf.c.json", in: .managed)
         try wait { get("/n") == "(<7>,)" }
+        try expectSignal(7)
         #expect(xfconf.answer("IsPropertyLocked", ["c", "/n"]) == "(true,)")
         #expect(xfconf.answer("SetProperty", ["c", "/n", "<8>"]) == Self.denied)
         #expect(xfconf.answer("ResetProperty", ["c", "/n", "false"]) == Self.denied)
         #expect(xfconf.answer("ResetProperty", ["c", "/n", "true"]) == "()")
         try desktop.remove("xfconf.c.json", in: .managed)
         try wait { get("/n") == "(<6>,)" }
+        try expectSignal(6)
         try xfconf.call("ResetProperty", "c", "/n", "true").requireOutput()
         #expect(get("/n") == "(<3>,)")
-        #expect(
-            try xfconf.signals(monitor)
-                == [2, 3, 4, 5, 6, 7, 6, 3].map { "PropertyChanged ('c', '/n', <\($0)>)" })
+        #expect(try Set(xfconf.signals(monitor)) == ["PropertyChanged ('c', '/n', <3>)"])
         monitor.send(SIGTERM)
     }
 
@@ -193,14 +202,6 @@ import Testing
         #expect(answer("SetProperty", ["shown", "/n", "<2>"]) == Self.denied)
 
         let (inside, outside) = (try xfconf.listen(in: sandbox), try xfconf.listen())
-        try wait {
-            // Both have their rule.
-            try desktop.run(
-                "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
-                "/org/freedesktop/DBus", "--method",
-                "org.freedesktop.DBus.Debug.Stats.GetAllMatchRules"
-            ).requireOutput().matches(of: /sender='org.xfce.Xfconf'/).count >= 2
-        }
         for channel in ["secret", "shown"] {
             try xfconf.call("SetProperty", channel, "/n", "<3>").requireOutput()
         }
@@ -249,7 +250,7 @@ import Testing
                 "RequestName", GLib.Variant("(su)", ("org.xfce.Xfconf", 0)), None, 0, -1, None), flush=True)
             GLib.MainLoop().run()
             """)
-        #expect(owner.lines?.next() == "(1,)" || owner.lines?.next() != nil)
+        #expect(owner.lines?.next() != nil)
         let first = try desktop.askBus("GetNameOwner", "org.xfce.Xfconf")
         _ = try desktop.daemonPID()
         let daemon = try desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1")
