@@ -9,6 +9,8 @@
  *    batch is in flight once. */
 #include "service.h"
 
+#include <string.h>
+
 #include "backend.h"
 #include "calls.h"
 #include "link.h"
@@ -323,16 +325,18 @@ static void on_direct_closed(Wire *closed) {
 
 /* Notes that another program has changed a domain. */
 static void note_change(GVariant *arguments) {
-    const char *domain, *origin;
+    const char *domain, *layer, *origin;
     guint64 generation;
     if (!g_variant_is_of_type(arguments, G_VARIANT_TYPE("(ssasasts)")))
         return;
-    g_variant_get(arguments, "(&s&sasast&s)", &domain, NULL, NULL, NULL, &generation, &origin);
+    g_variant_get(arguments, "(&s&sasast&s)", &domain, &layer, NULL, NULL, &generation, &origin);
     if (own_name != NULL && g_strcmp0(origin, own_name) == 0)
         return;
     store_lock();
     Copy *copy = g_hash_table_lookup(store_copies(), domain);
-    gboolean is_news = copy != NULL && copy->is_loaded && generation > copy->generation;
+    /* A lock may come or go without a change of a value, and so without a generation. */
+    gboolean is_news = copy != NULL && copy->is_loaded
+        && (generation > copy->generation || strcmp(layer, "managed") == 0);
     if (is_news)
         copy->is_wanted = TRUE;
     store_unlock();
