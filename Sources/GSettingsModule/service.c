@@ -9,6 +9,8 @@
  *    batch is in flight once. */
 #include "service.h"
 
+#include <string.h>
+
 #include "backend.h"
 #include "calls.h"
 #include "link.h"
@@ -19,8 +21,6 @@
 enum {
     /* As long as a service manager that starts the daemon may take; then the bus is asked. */
     SOCKET_PATIENCE = 300,
-    /* Domains in one request. */
-    MOST_FETCHED = 64,
     /* Items of a notice; if there are more, the whole path may have changed. */
     MOST_ITEMS = 64,
     /* Between two batches. */
@@ -64,6 +64,8 @@ static char *own_name;
 /* The daemon behind the socket is not the one of this session. */
 static gboolean is_barred;
 static gboolean is_sending;
+/* Domains in one request. */
+static unsigned most_fetched = 64;
 static Page *page;
 static GSource *retry, *socket_timer, *batch_timer;
 /* What the helper has left to tell. */
@@ -73,6 +75,7 @@ static unsigned pause_time = SHORTEST_PAUSE;
 static void seek(void);
 static void work(void);
 static void tell(GPtrArray *notices);
+static gboolean is_work(void);
 static void seek_on_bus(void);
 static void drop_wire(void);
 
@@ -219,9 +222,13 @@ static void stop_retrying(void) {
     end_timer(&retry);
 }
 
+/* Notes that the service is not reached. This is said only if something is needed: at the end of a
+ * session it is not. */
 static void fail(const char *reason) {
-    say_once("Settings are not stored, and are read as their defaults: %s", reason);
+    gboolean is_needed = is_work();
     store_lock();
+    if (is_needed)
+        say_once("The settings are not stored at the moment, and may have defaults: %s", reason);
     store_set_reach(REACH_FAILED);
     store_unlock();
     retry_later();
@@ -323,16 +330,18 @@ static void on_direct_closed(Wire *closed) {
 
 /* Notes that another program has changed a domain. */
 static void note_change(GVariant *arguments) {
-    const char *domain, *origin;
+    const char *domain, *layer, *origin;
     guint64 generation;
     if (!g_variant_is_of_type(arguments, G_VARIANT_TYPE("(ssasasts)")))
         return;
-    g_variant_get(arguments, "(&s&sasast&s)", &domain, NULL, NULL, NULL, &generation, &origin);
+    g_variant_get(arguments, "(&s&sasast&s)", &domain, &layer, NULL, NULL, &generation, &origin);
     if (own_name != NULL && g_strcmp0(origin, own_name) == 0)
         return;
     store_lock();
     Copy *copy = g_hash_table_lookup(store_copies(), domain);
-    gboolean is_news = copy != NULL && copy->is_loaded && generation > copy->generation;
+    /* A lock may come or go without a change of a value, and so without a generation. */
+    gboolean is_news = copy != NULL && copy->is_loaded
+        && (generation > copy->generation || strcmp(layer, "managed") == 0);
     if (is_news)
         copy->is_wanted = TRUE;
     store_unlock();
@@ -567,8 +576,14 @@ static void put_back(GPtrArray *copies) {
 static void on_fetched(const Reply *reply, gpointer data) {
     GPtrArray *copies = data;
     if (reply->body == NULL) {
+        /* A domain may be refused, or all together may be too large. */
+        gboolean were_several = !is_lost(reply) && copies->len > 1;
+        if (were_several)
+            most_fetched = 1;
         put_back(copies);
-        if (is_lost(reply))
+        if (were_several)
+            work();
+        else if (is_lost(reply))
             retry_later();
         else
             fail(reply->text);
@@ -592,7 +607,7 @@ static GPtrArray *take_wanted(void) {
     gpointer value;
     store_lock();
     g_hash_table_iter_init(&each, store_copies());
-    while (taken->len < MOST_FETCHED && g_hash_table_iter_next(&each, NULL, &value)) {
+    while (taken->len < most_fetched && g_hash_table_iter_next(&each, NULL, &value)) {
         Copy *copy = value;
         if (!copy->is_wanted || copy->is_fetching)
             continue;
@@ -677,11 +692,11 @@ static void on_batch_answered(const Reply *reply, gpointer unused) {
         return retry_later();
     if (reply->body != NULL)
         g_variant_get(reply->body, "(t)", &generation);
-    else
-        say_once("A change of settings was refused: %s", reply->text);
     stop_retrying();
     GPtrArray *notices = notices_new();
     store_lock();
+    if (reply->body == NULL)
+        say_once("A change of settings was refused: %s", reply->text);
     store_end_batch(generation, way == WAY_DIRECT, notices);
     store_unlock();
     tell(notices);

@@ -39,6 +39,8 @@ static GMutex lock;
 static GCond has_news;
 static GHashTable *copies, *places, *said;
 static GPtrArray *large_requests;
+/* The lines that are to be printed. They are owned by the set of those that were. */
+static GPtrArray *unsaid;
 static Reach reach;
 /* The service has not answered in time, and no answer has come since. */
 static gboolean is_silent;
@@ -48,7 +50,26 @@ void store_lock(void) {
     g_mutex_lock(&lock);
 }
 
+/* Prints lines without the lock: a program may have a handler of its own for them, which uses settings.
+ * They are neither warnings nor critical messages, which end programs that run tests. */
+static void print_lines(GPtrArray *lines) {
+    for (unsigned index = 0; index < lines->len; index++)
+        g_log("defaultsd", G_LOG_LEVEL_MESSAGE, "%s", (const char *)lines->pdata[index]);
+    g_ptr_array_unref(lines);
+}
+
 void store_unlock(void) {
+    GPtrArray *lines = NULL;
+    if (unsaid->len > 0) {
+        lines = unsaid;
+        unsaid = g_ptr_array_new();
+    }
+    g_mutex_unlock(&lock);
+    if (lines != NULL)
+        print_lines(lines);
+}
+
+static void unlock_parent(void) {
     g_mutex_unlock(&lock);
 }
 
@@ -65,13 +86,13 @@ void store_init(void) {
     places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     large_requests = g_ptr_array_new_with_free_func((GDestroyNotify)large_request_free);
+    unsaid = g_ptr_array_new();
     outbox_init();
     /* The lock is free in the child, and what it protects is whole. */
-    pthread_atfork(store_lock, store_unlock, note_fork);
+    pthread_atfork(store_lock, unlock_parent, note_fork);
     g_once_init_leave(&is_done, 1);
 }
 
-/* Neither a warning nor a critical message: these end programs that run tests. */
 void say_once(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -79,13 +100,12 @@ void say_once(const char *format, ...) {
     va_end(arguments);
     if (strlen(line) > LONGEST_LINE)
         memcpy(line + LONGEST_LINE - 3, "...", 4);
-    static GMutex said_lock;
-    g_mutex_lock(&said_lock);
-    gboolean is_new = g_hash_table_size(said) < MOST_LINES && g_hash_table_add(said, g_strdup(line));
-    g_mutex_unlock(&said_lock);
-    if (is_new)
-        g_log("defaultsd", G_LOG_LEVEL_MESSAGE, "%s", line);
-    g_free(line);
+    if (g_hash_table_size(said) >= MOST_LINES || g_hash_table_contains(said, line)) {
+        g_free(line);
+        return;
+    }
+    g_hash_table_add(said, line);
+    g_ptr_array_add(unsaid, line);
 }
 
 /* --- Places --- */

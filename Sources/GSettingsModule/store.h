@@ -81,5 +81,5 @@ void store_end_batch(guint64 generation, gboolean is_ordered, GPtrArray *notices
 /* Gives an entry its large value; NULL if it has none in the value form. */
 void store_put_large(const LargeRequest *request, GVariant *form);
 
-/* Says something once. The text has no values. */
+/* Prints a line once, when the lock is given up. The text has no values. */
 void say_once(const char *format, ...) G_GNUC_PRINTF(1, 2);

@@ -82,7 +82,7 @@ class Session:
         return self.run(self.programs / "defaultsctl", *arguments, status=status)
 
     def gsettings(self, *arguments, **options):
-        return self.run("gsettings", *arguments, **options)
+        return self.run("gsettings", *arguments, **self.client_variables | options)
 
     def sanitize_clients(self):
         """Has the clients load the runtimes of the sanitizers, which the module needs."""

@@ -182,7 +182,7 @@ def without_a_bus_there_are_defaults(session):
     seconds, _ = client.tell("timed", "sync")
     require(seconds < 5, f"sync took {seconds} s")
     messages = client.end()
-    require_equal(messages.count("not stored"), 1, f"messages in {messages}")
+    require_equal(messages.count("are not stored"), 1, f"messages in {messages}")
 
 
 def a_forked_child_reads_and_changes_nothing(session):

@@ -35,13 +35,21 @@ extension DefaultsObject {
         var locks = record.locks
         do {
             if let change = try difference(of: domain, from: merging.layer, record, old) {
-                try await make(change, locks: record.locks, before: old?.locks ?? [])
+                try await make(change, locks: record.locks, before: old?.locks ?? []) {
+                    know(domain, madeOf: found, locks: record.locks, merging)
+                }
             }
         } catch let error where Self.isPermanent(error) {
             locks = old?.locks ?? []
             for file in found { merging.refuse(file, because: error, over: old) }
         }
         report(merging, of: domain, unlike: known)
+        know(domain, madeOf: found, locks: locks, merging)
+    }
+
+    private func know(
+        _ domain: Domain, madeOf found: [FoundFile], locks: [Lock], _ merging: Merging
+    ) {
         layers.lastRecord = nil
         layers.known[domain] =
             found.isEmpty
@@ -82,8 +90,14 @@ extension DefaultsObject {
     /// Makes a change of a layer.
     ///
     /// If a file was rewritten with the same contents, there is no signal and no log line.
-    private func make(_ proposal: ChangeProposal, locks: [Lock], before: [Lock]) async throws {
+    ///
+    /// - Parameter note: Notes the files and their locks. This comes before the signal, after which
+    ///   clients ask what is locked.
+    private func make(
+        _ proposal: ChangeProposal, locks: [Lock], before: [Lock], note: () -> Void
+    ) async throws {
         let change = try await commitWhenThereIsRoom(proposal)
+        note()
         let set = change.set.count { $0.key != .fileRecord }
         let removed = change.removed.count { $0 != .fileRecord }
         guard set > 0 || removed > 0 || locks != before else { return noteChange() }
