@@ -114,7 +114,7 @@ struct GSettingsDoor: DesktopDoor {
             }
         }
         do {
-            try AdoptionFiles.write(DconfDatabase(entries).bytes(), to: database)
+            try AdoptionFiles.write(DconfDatabase(entries: entries).bytes(), to: database)
         } catch let error as GVDBError {
             throw ToolError.input(database, "\(error)")
         }
