@@ -45,10 +45,12 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.d
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc libc6-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
-	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy
+	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
+	dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
-.PHONY: all build gsettings demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -89,6 +91,11 @@ docs: setup
 torture: build setup-run setup-test
 	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
+
+# Programs and test programs of desktops, unmodified.
+desktop: build setup-run setup-test
+	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
+	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build

@@ -4,50 +4,23 @@ project."""
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import build
+import sourcepackage
 from session import HERE, require, require_equal
 
 SOURCES = pathlib.Path(
     os.environ.get("DEFAULTSD_GLIB_SOURCE", HERE.parents[1] / ".build/gsettings/glib"))
 """Where GLib's sources are kept."""
 
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-
-
-def release():
-    """The name of the installed Debian."""
-    text = pathlib.Path("/etc/os-release").read_text()
-    found = re.search(r"^VERSION_CODENAME=(\w+)$", text, re.M)
-    if not found or "ID=debian" not in text:
-        raise build.Missing("GLib's tests come from Debian's source package, and this is no Debian")
-    return found[1]
-
 
 def fetch_sources():
-    """GLib's sources of the installed version. The lists of packages of this machine stay as they are."""
-    if (SOURCES / "gio/tests/gsettings.c").exists():
-        return SOURCES
-    build.need("apt-get", "dpkg-source")
-    place = SOURCES.parent / "source"
-    shutil.rmtree(place, ignore_errors=True)
-    (place / "lists/partial").mkdir(parents=True)
-    sources = place / "sources.list"
-    sources.write_text(f"deb-src [signed-by={KEYRING}] http://deb.debian.org/debian {release()} main\n")
-    apt = ["apt-get", "-q", "-o", f"Dir::Etc::sourcelist={sources}",
-           "-o", "Dir::Etc::sourceparts=/dev/null", "-o", f"Dir::State::lists={place}/lists"]
+    """GLib's sources of the installed version."""
     try:
-        build.run(*apt, "update", cwd=place)
-        build.run(*apt, "source", "--download-only", "glib2.0", cwd=place)
-        archive, = place.glob("glib2.0_*.dsc")
-        build.run("dpkg-source", "--no-check", "-x", archive, place / "glib", cwd=place)
-    except RuntimeError as error:
-        raise build.Missing(f"the source package glib2.0 cannot be had: {error}") from None
-    (place / "glib").rename(SOURCES)
-    shutil.rmtree(place)
-    return SOURCES
+        return sourcepackage.fetch("glib2.0", SOURCES)
+    except sourcepackage.Missing as reason:
+        raise build.Missing(f"the source package glib2.0 cannot be had: {reason}") from None
 
 
 def program(session, sanitized):

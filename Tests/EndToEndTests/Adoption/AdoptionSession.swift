@@ -36,8 +36,11 @@ struct AdoptionSession {
     }
 
     /// Runs a script of a shell on a new bus, which ends with it.
-    func run(_ script: String) -> ProgramResult {
+    ///
+    /// - Parameter variables: More of its environment.
+    func run(_ script: String, adding variables: [String: String] = [:]) -> ProgramResult {
         ProgramResult.run(
-            ["dbus-run-session", "--", "bash", "-c", script], environment: environment)
+            ["dbus-run-session", "--", "bash", "-c", script],
+            environment: environment.merging(variables) { $1 })
     }
 }

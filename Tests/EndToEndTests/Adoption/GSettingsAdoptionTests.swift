@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// `defaultsctl adopt gsettings` and `release`, beside the real dconf.
-@Suite(.serialized, .enabled(if: Self.isAvailable, Self.missing))
+@Suite(
+    .serialized, .enabled(if: GSettingsAdoptionTests.isAvailable, GSettingsAdoptionTests.missing))
 struct GSettingsAdoptionTests {
     private static let dconf = "/usr/share/dbus-1/services/ca.desrt.dconf.service"
     /// Where GIO's own modules are; nil if that of dconf is missing.
