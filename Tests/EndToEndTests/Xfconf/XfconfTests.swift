@@ -173,7 +173,9 @@ import Testing
         #expect(all.matches(of: /'\/k\d+': <\d+>/).count == 2000)
         let monitor = try xfconf.listen()
         try xfconf.call("ResetProperty", "c", "/", "true").requireOutput()
+        // They are sent in several portions, before the one for the later change.
         let signals = try xfconf.signals(monitor)
+        #expect(signals.count == 2000)
         #expect(Set(signals) == Set((0..<2000).map { "PropertyRemoved ('c', '/k\($0)')" }))
         #expect(!xfconf.answer("ListChannels", []).contains("'c'"))
         monitor.send(SIGTERM)
