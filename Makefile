@@ -38,7 +38,7 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.d
 BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libsqlite3-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
-	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy
+	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy xfconf gir1.2-xfconf-0
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service libdconf-dev
 
 .PHONY: all build demo check lint test docs picture torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench

@@ -118,7 +118,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `A change survives the end of the daemon, and is announced by the next one`() throws
+    @Test func `A change survives the end of the daemon`() throws
     {
         try xfconf.call("SetProperty", "c", "/n", "<'kept'>").requireOutput()
         try desktop.killDaemon(SIGKILL)
