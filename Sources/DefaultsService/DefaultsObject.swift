@@ -71,6 +71,8 @@ package actor DefaultsObject {
     var layers: FileLayers
     /// Whether the interface of Xfconf is served, too.
     let servesXfconf: Bool
+    /// The changes of properties whose signals wait.
+    var propertyChanges = PropertyChanges()
     /// The names of the services of desktops, besides the service's own.
     let desktopNames: [BusName]
     /// Why changes are not written to disk, or are refused.

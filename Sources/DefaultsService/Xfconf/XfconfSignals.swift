@@ -10,11 +10,49 @@ import DefaultsXfconf
 //    served, only for the domains of channels, and only on the bus. Each is sent to its receivers one
 //    by one, by the rule of `SendingSignals`.
 // 2. A signal has the value at the moment when it is sent. So no program gets an older value after a
-//    newer one.
+//    newer one, and nothing that waits has a value.
 // 3. A change that does not change what programs see has no signal.
+// 4. However much changes at once, other work has its turn, and what was sent is written before more
+//    is sent.
+
+/// The changes of properties whose signals wait.
+struct PropertyChanges {
+    /// A property of a layer.
+    struct Change: Hashable {
+        let domain: Domain
+        let key: Key
+    }
+
+    /// In the order of the changes, each once.
+    private var waiting: [Change] = []
+    private var known: Set<Change> = []
+    /// Who gets the signals; nil for all.
+    var receivers: [DefaultsObject.Receiver]?
+    /// Whether they are being sent.
+    var areBeingSent = false
+
+    var isEmpty: Bool { waiting.isEmpty }
+
+    mutating func add(_ keys: [Key], of domain: Domain) {
+        for key in keys {
+            let change = Change(domain: domain, key: key)
+            if known.insert(change).inserted { waiting.append(change) }
+        }
+    }
+
+    /// Takes the first changes.
+    mutating func take(_ count: Int) -> [Change] {
+        let taken = Array(waiting.prefix(count))
+        waiting.removeFirst(taken.count)
+        known.subtract(taken)
+        return taken
+    }
+}
 
 /// Sends the signals of Xfconf's interface.
 extension DefaultsObject {
+    /// The most signals that are sent before other work has its turn.
+    private static let mostPropertiesAtOnce = 1000
     /// While programs leave much unread, larger values are not sent: the bus keeps what is unread.
     private static let largestWhileUnread = 1 << 10
 
@@ -25,19 +63,42 @@ extension DefaultsObject {
 
     /// Sends the signals for changes of channels.
     func sendProperties(_ announcements: [Announcement], to listeners: Listeners) {
-        let receivers = receivers(listeners)
-        guard !disk.hasEnded, receivers?.isEmpty != true else { return }
-        for announcement in announcements {
-            guard let channel = ChannelName(domain: announcement.domain.name) else { continue }
-            let able = receivers?.filter {
-                $0.scope?.mayRead(announcement.domain) ?? true
+        guard !disk.hasEnded else { return }
+        propertyChanges.receivers = receivers(listeners)
+        for announcement in announcements where announcement.domain.isOfChannel {
+            let keys = (try? keys(of: announcement)) ?? []
+            propertyChanges.add(keys.filter(PropertyName.isProperty), of: announcement.domain)
+        }
+        guard !propertyChanges.areBeingSent else { return }
+        sendSomeProperties()
+        guard !propertyChanges.isEmpty else { return }
+        propertyChanges.areBeingSent = true
+        Task(executorPreference: connection.loop) { await self.sendWaitingProperties() }
+    }
+
+    private func sendWaitingProperties() async {
+        while !propertyChanges.isEmpty, !disk.hasEnded {
+            await connection.flush()
+            sendSomeProperties()
+        }
+        propertyChanges.areBeingSent = false
+    }
+
+    /// Sends the signals of some changes that wait.
+    private func sendSomeProperties() {
+        guard !disk.hasEnded else { return }
+        let receivers = propertyChanges.receivers
+        let count = max(1, Self.mostPropertiesAtOnce / max(1, receivers?.count ?? 1))
+        for change in propertyChanges.take(count) {
+            guard receivers?.isEmpty != true, let signal = try? propertySignal(change) else {
+                continue
             }
-            for signal in (try? propertySignals(announcement, channel)) ?? [] {
-                guard let able else {
-                    send(signal, to: nil)
-                    continue
-                }
-                for receiver in able { send(signal, to: receiver.name) }
+            guard let receivers else {
+                send(signal, to: nil)
+                continue
+            }
+            for receiver in receivers where receiver.scope?.mayRead(change.domain) ?? true {
+                send(signal, to: receiver.name)
             }
         }
     }
@@ -50,21 +111,21 @@ extension DefaultsObject {
         let size: Int
     }
 
-    /// The signals for a change; none if stronger layers have all that it changes.
-    private func propertySignals(
-        _ announcement: Announcement, _ channel: ChannelName
-    ) throws -> [PropertySignal] {
-        let layers = try layers(of: channel)
-        guard let position = layers.firstIndex(of: announcement.domain) else { return [] }
-        return try keys(of: announcement).filter(PropertyName.isProperty).compactMap { key in
-            for (index, layer) in layers.enumerated() {
-                guard let stored = try database.value(layer, key) else { continue }
-                guard index >= position else { return nil }
-                return PropertySignal(
-                    channel: channel, key: key, value: stored.property, size: stored.archive.count)
-            }
-            return PropertySignal(channel: channel, key: key, value: nil, size: 0)
+    /// The signal for a change; nil if a stronger layer has the key.
+    private func propertySignal(_ change: PropertyChanges.Change) throws -> PropertySignal? {
+        guard let channel = ChannelName(domain: change.domain.name) else { return nil }
+        var isBelow = false
+        for layer in try layers(of: channel) {
+            isBelow = isBelow || layer == change.domain
+            guard let stored = try database.value(layer, change.key) else { continue }
+            guard isBelow else { return nil }
+            return PropertySignal(
+                channel: channel, key: change.key, value: stored.property,
+                size: stored.archive.count)
         }
+        // The layers of other machines have no part in it.
+        guard isBelow else { return nil }
+        return PropertySignal(channel: channel, key: change.key, value: nil, size: 0)
     }
 
     /// The keys of a change.
@@ -94,4 +155,9 @@ extension DefaultsObject {
             }
         }
     }
+}
+
+extension Domain {
+    /// Whether it may be the domain of a channel.
+    fileprivate var isOfChannel: Bool { name.hasPrefix(ChannelName.prefix) }
 }

@@ -128,6 +128,8 @@ struct XfconfComparisonTests {
         try compare(files: Self.vendor) { xfconf in
             let monitor = try xfconf.listen()
             defer { monitor.send(SIGTERM) }
+            // The files of vendors are announced when they are read.
+            _ = try xfconf.signals(monitor)
             return try Self.changes.map { change in
                 xfconf.call(change[0], Array(change.dropFirst()))
                 let signals = try xfconf.signals(monitor).sorted()

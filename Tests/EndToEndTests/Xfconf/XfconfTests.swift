@@ -22,9 +22,14 @@ import Testing
         let domain = "xfconf.a_2Eb"
         #expect(desktop.tool("read", domain, "/n").output.contains("5"))
         _ = try xfconf.signals(monitor)
+        // The tool keeps the exact type.
+        try desktop.tool("write", domain, "/n", "-int", "7").requireOutput()
+        #expect(try xfconf.signals(monitor) == ["PropertyChanged ('a.b', '/n', <uint32 7>)"])
+        #expect(get("/n", of: "a.b") == "(<uint32 7>,)")
+        try desktop.tool("delete", domain, "/n").requireOutput()
+        #expect(try xfconf.signals(monitor) == ["PropertyRemoved ('a.b', '/n')"])
         try desktop.tool("write", domain, "/n", "-int", "7").requireOutput()
         #expect(try xfconf.signals(monitor) == ["PropertyChanged ('a.b', '/n', <7>)"])
-        #expect(get("/n", of: "a.b") == "(<7>,)")
         try desktop.tool("write", domain, "/n", "-bool", "true").requireOutput()
         #expect(try xfconf.signals(monitor) == ["PropertyChanged ('a.b', '/n', <true>)"])
         // A key that is no property, and a value that no property has.
@@ -36,12 +41,8 @@ import Testing
         #expect(xfconf.answer("PropertyExists", ["a.b", "/n"]) == "(false,)")
         #expect(xfconf.answer("GetAllProperties", ["a.b", "/"]) == "(@a{sv} {},)")
         #expect(xfconf.answer("SetProperty", ["a.b", "/n", "<1>"]) == "()")
+        #expect(try xfconf.signals(monitor) == ["PropertyChanged ('a.b', '/n', <1>)"])
         #expect(get("/n", of: "a.b") == "(<1>,)")
-        try desktop.tool("delete", domain, "/n").requireOutput()
-        #expect(
-            try xfconf.signals(monitor) == [
-                "PropertyChanged ('a.b', '/n', <1>)", "PropertyRemoved ('a.b', '/n')",
-            ])
         monitor.send(SIGTERM)
     }
 
@@ -117,7 +118,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `A change survives the end of the daemon, and is announced by the next one`() throws
+    @Test func `A change survives the end of the daemon`() throws
     {
         try xfconf.call("SetProperty", "c", "/n", "<'kept'>").requireOutput()
         try desktop.killDaemon(SIGKILL)
@@ -172,7 +173,9 @@ import Testing
         #expect(all.matches(of: /'\/k\d+': <\d+>/).count == 2000)
         let monitor = try xfconf.listen()
         try xfconf.call("ResetProperty", "c", "/", "true").requireOutput()
+        // They are sent in several portions, before the one for the later change.
         let signals = try xfconf.signals(monitor)
+        #expect(signals.count == 2000)
         #expect(Set(signals) == Set((0..<2000).map { "PropertyRemoved ('c', '/k\($0)')" }))
         #expect(!xfconf.answer("ListChannels", []).contains("'c'"))
         monitor.send(SIGTERM)
