@@ -29,6 +29,9 @@ enum {
     LONGEST_PAUSE = 60000,
 };
 
+/* A connection that ends sooner was refused. */
+#define SHORTEST_USE (20 * G_TIME_SPAN_MILLISECOND)
+
 /* How the daemon is reached. */
 typedef enum {
     /* Not at all. */
@@ -61,8 +64,10 @@ static Way way = WAY_NONE;
 static Wire *direct, *bus, *wire;
 /* The name of this process on the bus. */
 static char *own_name;
-/* The daemon behind the socket is not the one of this session. */
+/* The daemon behind the socket is not the one of this session, or it closes connections at once. */
 static gboolean is_barred;
+/* When the connection to the socket was made. */
+static gint64 direct_since;
 static gboolean is_sending;
 /* Domains in one request. */
 static unsigned most_fetched = 64;
@@ -318,7 +323,8 @@ static void close_bus(void) {
  * there is another daemon. */
 static void on_direct_closed(Wire *closed) {
     (void)closed;
-    gboolean was_proven = way == WAY_DIRECT;
+    gboolean was_proven =
+        way == WAY_DIRECT && g_get_monotonic_time() - direct_since > SHORTEST_USE;
     drop_wire();
     if (!was_proven)
         is_barred = TRUE;
@@ -407,6 +413,7 @@ static gboolean use_socket(void) {
         return FALSE;
     direct = wire = wire_new(descriptor, context, &events);
     way = WAY_UNPROVEN;
+    direct_since = g_get_monotonic_time();
     forget_calls(TRUE);
     wire_call(
         wire, NULL, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get",
@@ -440,7 +447,6 @@ static void go_on_with_owner(gboolean has_owner) {
         drop_wire();
     if (way != WAY_NONE)
         return;
-    is_barred = FALSE;
     stop_retrying();
     if (!has_owner) {
         if (is_work())
@@ -463,8 +469,10 @@ static void on_bus_signal(Wire *from, const char *sender, const char *member, GV
         && g_strcmp0(member, "NameOwnerChanged") == 0
         && g_variant_is_of_type(arguments, G_VARIANT_TYPE("(sss)"))) {
         g_variant_get(arguments, "(&s&s&s)", &name, NULL, &owner);
-        if (g_strcmp0(name, SERVICE_NAME) == 0)
-            go_on_with_owner(owner[0] != 0);
+        if (g_strcmp0(name, SERVICE_NAME) != 0)
+            return;
+        is_barred = FALSE;
+        go_on_with_owner(owner[0] != 0);
     }
 }
 
@@ -488,6 +496,16 @@ static void on_hello(const Reply *reply, gpointer unused) {
         g_variant_get(reply->body, "(s)", &own_name);
 }
 
+/* Goes on if there is a daemon already: its beginning is not announced any more. */
+static void on_owner_known(const Reply *reply, gpointer unused) {
+    (void)unused;
+    gboolean has_owner = FALSE;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(b)", &has_owner);
+    if (has_owner && way == WAY_NONE)
+        go_on_with_owner(TRUE);
+}
+
 static gboolean connect_bus(void) {
     static const WireEvents events = {.signal = on_bus_signal, .closed = on_bus_closed};
     int descriptor = link_connect_to_bus();
@@ -502,6 +520,7 @@ static gboolean connect_bus(void) {
             "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',"
             "arg0='" SERVICE_NAME "'"),
         "()", on_nothing);
+    call_bus("NameHasOwner", g_variant_new("(s)", SERVICE_NAME), "(b)", on_owner_known);
     return TRUE;
 }
 

@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The module for GSettings, with programs that use it. `Tests/GSettings` has the trials.
+/// The module for GSettings, with programs that use it.
+///
+/// `Tests/GSettings` has the trials.
 @Suite(.serialized) struct GSettingsTests {
     @Test func `Programs of GSettings keep their settings in defaultsd, whatever happens`() {
         let result = trials()
