@@ -133,13 +133,18 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
-	# Without `defaultsctl adopt`, its priority is below that of dconf. GIO reads a list of modules if there
-	# is one, which is the system's to write.
+	# It is below dconf until the user turns it on; see Documentation/desktop.md.
 	install -d $(DESTDIR)$(GIOMODULEDIR)
 	install -m 644 --strip $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
+	$(list_modules)
 	# bash and fish find a script by the name of the command, and people say defaults as on macOS.
 	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
 	ln -sf defaultsctl.fish $(DESTDIR)$(FISHDIR)/defaults.fish
+
+# Programs load a module that is not on GIO's list even if they need nothing of it. A package does this in
+# its own way.
+GIO_QUERYMODULES = $(shell pkg-config --variable=gio_querymodules gio-2.0)
+list_modules = $(if $(DESTDIR),,$(if $(GIO_QUERYMODULES),-$(GIO_QUERYMODULES) $(GIOMODULEDIR)))
 
 define install_hardened
 install -d $(DESTDIR)$(UNITDIR)/defaultsd.service.d
@@ -164,6 +169,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
+	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
 	rm -f $(DESTDIR)$(BASHDIR)/defaultsctl $(DESTDIR)$(ZSHDIR)/_defaultsctl
 	rm -f $(DESTDIR)$(FISHDIR)/defaultsctl.fish

@@ -385,17 +385,17 @@ static gboolean run_read(int descriptor, GIOCondition condition, gpointer data) 
     return G_SOURCE_CONTINUE;
 }
 
-Wire *wire_new(int descriptor, GMainContext *context, const WireEvents *events) {
+Wire *wire_new(int descriptor, const WireEvents *events) {
     Wire *wire = g_new0(Wire, 1);
     wire->descriptor = descriptor;
-    wire->context = context;
+    wire->context = g_main_context_get_thread_default();
     wire->events = events;
     wire->received = g_byte_array_new();
     wire->unsent = g_byte_array_new();
     wire->calls = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)call_free);
     wire->reading = g_unix_fd_source_new(descriptor, G_IO_IN);
     g_source_set_callback(wire->reading, G_SOURCE_FUNC(run_read), wire, NULL);
-    g_source_attach(wire->reading, context);
+    g_source_attach(wire->reading, wire->context);
     put_lines(wire->unsent);
     return wire;
 }

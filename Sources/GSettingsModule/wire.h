@@ -8,7 +8,7 @@
  * and takes a megabyte of each program and most of the time of a first read. A wire sends the lines of
  * the authentication together with the first calls. GDBus codes the messages.
  *
- * All of it runs on one thread, which runs the main context. */
+ * All of it runs on one thread, and on the main context that is the thread's default. */
 typedef struct Wire Wire;
 
 /* What came of a call. Without a body, it has failed: `error` is the name of the error, or NULL if the
@@ -34,7 +34,7 @@ typedef struct {
 } WireEvents;
 
 /* Takes the socket, and begins to authenticate. */
-Wire *wire_new(int descriptor, GMainContext *context, const WireEvents *events);
+Wire *wire_new(int descriptor, const WireEvents *events);
 
 /* Closes the connection. No handler is called any more, but `free_data` for the data of all calls. */
 void wire_free(Wire *wire);

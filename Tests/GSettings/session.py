@@ -49,11 +49,12 @@ class Session:
             "GIO_EXTRA_MODULES": str(module.parent)}
         if schemas:
             self.environment["GSETTINGS_SCHEMA_DIR"] = ":".join(map(str, schemas))
-        places = " ".join(f"--{place} {self.home}/{place}"
-                          for place in ("managed", "recommended", "vendor"))
+        self.command = [str(programs / "defaultsd")] + [
+            f"--{place}={self.home}/{place}" for place in ("managed", "recommended", "vendor")]
+        self.daemons: list[subprocess.Popen] = []
         activation_file(
             self.home / "services",
-            f"/bin/sh -c 'exec {programs}/defaultsd {places} 2>>{self.log}'")
+            f"/bin/sh -c 'exec {' '.join(self.command)} 2>>{self.log}'")
         self.bus = PrivateBus(self.home, self.environment, services=self.home / "services").start()
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = self.bus.address
         self.clients: list[Client] = []
@@ -66,6 +67,8 @@ class Session:
         for client in self.clients:
             client.end()
         self.bus.stop()
+        for daemon in self.daemons:
+            daemon.wait()
         shutil.rmtree(self.home, ignore_errors=True)
 
     def run(self, *command, status=0, **variables):
@@ -110,6 +113,15 @@ class Session:
     def generation(self, domain, key):
         """That of the last change of a key."""
         return int(self.call(NAME, OBJECT, f"{NAME}.GetValue", domain, key))
+
+    def replace_daemon(self):
+        """Starts another daemon, and waits for the end of the first one."""
+        first = os.pidfd_open(self.daemon())
+        with open(self.log, "a") as log:
+            self.daemons.append(subprocess.Popen(
+                [*self.command, "--replace"], env=self.environment, stderr=log))
+        select.select([first], [], [])
+        os.close(first)
 
     def kill_daemon(self):
         """Kills the daemon, and waits for the end of the process."""

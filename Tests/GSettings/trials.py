@@ -69,6 +69,21 @@ def a_daemon_is_replaced_again_and_again_on_the_bus(session):
         require_equal(session.ctl("read", PLAIN, "number"), str(turn * 1000 + 499), "what is stored")
 
 
+def a_daemon_is_replaced_by_another(session):
+    """The next daemon has the name before the first one closes its connections."""
+    writer, reader = session.client(), session.client()
+    require_equal(reader.tell("get", OTHER, "number"), 0, "the default")
+    for turn in range(1, 6):
+        require(writer.tell("set_many", PLAIN, "number", turn * 1000, turn * 1000 + 1000), "set")
+        session.replace_daemon()
+        writer.tell("sync")
+        require_equal(
+            session.ctl("read", PLAIN, "number"), str(turn * 1000 + 999), "what is stored")
+        session.ctl("write", OTHER, "number", "-int", turn)
+        reader.wait_for("changed", "number")
+        require_equal(reader.tell("get", OTHER, "number"), turn, "after the replacement")
+
+
 def a_bus_that_ends_takes_nothing(session):
     writer = session.client()
     require(writer.tell("set", PLAIN, "number", "1"), "set")
@@ -303,7 +318,7 @@ def large_values_are_read(session):
 
 TRIALS = [
     values_are_seen_by_every_program, a_read_is_never_older_than_an_acknowledged_change,
-    a_killed_daemon_is_replaced, a_daemon_is_replaced_again_and_again_on_the_bus, a_bus_that_ends_takes_nothing, a_lock_comes_and_goes,
+    a_killed_daemon_is_replaced, a_daemon_is_replaced_again_and_again_on_the_bus, a_daemon_is_replaced_by_another, a_bus_that_ends_takes_nothing, a_lock_comes_and_goes,
     values_of_wrong_types_are_defaults, a_hostile_value_does_not_hide_its_neighbours,
     deep_values_are_refused_at_once, a_refused_change_flips_back, without_a_bus_there_are_defaults,
     a_forked_child_reads_and_changes_nothing, a_stopped_daemon_blocks_no_program,

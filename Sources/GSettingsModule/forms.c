@@ -1,0 +1,196 @@
+/* The value form of GVariants: what is sent to the service and stored by it.
+ *
+ * The schema gives the type of a value, so most values need no type in the store. The exceptions are
+ * the contents of variants. They are marked with their types:
+ *
+ *     {"$class": "GVariant", "type": TYPE, "value": FORM}
+ *
+ * Invariants
+ *
+ * 1. The value of the form of a value is the value again, but for the order in a dictionary with
+ *    strings as keys.
+ * 2. No form that is written is deeper than a message can carry. */
+#include "values.h"
+#include "variants.h"
+
+/* Containers around a form in any call or reply: array, structure, array, entry, variant. A message has at
+ * most 64. */
+enum { DEEPEST_FORM = 56 };
+
+static GVariant *form_at(GVariant *value, int depth);
+
+static GVariant *boxed(GVariant *form) {
+    GVariant *box = g_variant_new_variant(form);
+    g_variant_unref(form);
+    return box;
+}
+
+static gboolean add_pair(GPtrArray *pairs, const char *key, GVariant *form) {
+    return form != NULL
+        && list_add(pairs, g_variant_new_dict_entry(g_variant_new_string(key), boxed(form)));
+}
+
+/* The forms of the children as an array of variants. */
+static GVariant *form_of_children(GVariant *value, int depth) {
+    GPtrArray *forms = list_new();
+    gboolean has_form = depth + 2 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(value);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *child = g_variant_get_child_value(value, index);
+        GVariant *form = form_at(child, depth + 2);
+        g_variant_unref(child);
+        has_form = form != NULL && list_add(forms, boxed(form));
+    }
+    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
+    g_ptr_array_unref(forms);
+    return array;
+}
+
+/* Whether the keys of a dictionary may be those of a plain one: different, and none with a '$', which
+ * an object has. */
+static gboolean has_plain_keys(GVariant *dictionary) {
+    const char *type = g_variant_get_type_string(dictionary);
+    if (strchr("sog", type[2]) == NULL)
+        return FALSE;
+    GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    size_t count = g_variant_n_children(dictionary);
+    gboolean is_plain = TRUE;
+    for (size_t index = 0; is_plain && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(dictionary, index);
+        GVariant *key = g_variant_get_child_value(entry, 0);
+        const char *name = g_variant_get_string(key, NULL);
+        is_plain = name[0] != '$' && g_hash_table_add(seen, g_strdup(name));
+        g_variant_unref(key);
+        g_variant_unref(entry);
+    }
+    g_hash_table_unref(seen);
+    return is_plain;
+}
+
+static GVariant *form_of_plain_dictionary(GVariant *value, int depth) {
+    GPtrArray *pairs = list_new();
+    gboolean has_form = depth + 3 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(value);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(value, index);
+        GVariant *key = g_variant_get_child_value(entry, 0);
+        GVariant *content = g_variant_get_child_value(entry, 1);
+        has_form = add_pair(pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3));
+        g_variant_unref(content);
+        g_variant_unref(key);
+        g_variant_unref(entry);
+    }
+    GVariant *form = has_form ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
+    g_ptr_array_unref(pairs);
+    return form;
+}
+
+/* The keys of a dictionary, or its contents, as an array of variants. */
+static GVariant *form_of_column(GVariant *dictionary, size_t column, int depth) {
+    GPtrArray *forms = list_new();
+    gboolean has_form = depth + 2 <= DEEPEST_FORM;
+    size_t count = g_variant_n_children(dictionary);
+    for (size_t index = 0; has_form && index < count; index++) {
+        GVariant *entry = g_variant_get_child_value(dictionary, index);
+        GVariant *child = g_variant_get_child_value(entry, column);
+        GVariant *form = form_at(child, depth + 2);
+        has_form = form != NULL && list_add(forms, boxed(form));
+        g_variant_unref(child);
+        g_variant_unref(entry);
+    }
+    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
+    g_ptr_array_unref(forms);
+    return array;
+}
+
+/* An object of this class with up to two fields; NULL if the form of a field is. */
+static GVariant *form_of_object(
+    const char *class, const char *first, GVariant *first_form, const char *second,
+    GVariant *second_form) {
+    GPtrArray *pairs = list_new();
+    add_pair(pairs, CLASS, owned(g_variant_new_string(class)));
+    gboolean has_first = first == NULL || add_pair(pairs, first, first_form);
+    gboolean has_second = second == NULL || add_pair(pairs, second, second_form);
+    GVariant *form =
+        has_first && has_second ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
+    g_ptr_array_unref(pairs);
+    return form;
+}
+
+static GVariant *form_of_dictionary(GVariant *value, int depth) {
+    if (has_plain_keys(value))
+        return form_of_plain_dictionary(value, depth);
+    return form_of_object(
+        DICTIONARY, "NS.keys", form_of_column(value, 0, depth + 3), "NS.objects",
+        form_of_column(value, 1, depth + 3));
+}
+
+static GVariant *form_of_variant(GVariant *value, int depth) {
+    GVariant *content = g_variant_get_variant(value);
+    const char *type = g_variant_get_type_string(content);
+    GVariant *form;
+    if (is_own_form(type))
+        form = form_at(content, depth);
+    else if (strlen(type) > LONGEST_TYPE)
+        form = NULL;
+    else
+        form = form_of_object(
+            MARKER, "type", owned(g_variant_new_string(type)), "value", form_at(content, depth + 3));
+    g_variant_unref(content);
+    return form;
+}
+
+/* A value that is there has the form of its content. If the content may be nothing as well, an array
+ * around it tells both apart. */
+static GVariant *form_of_maybe(GVariant *value, int depth) {
+    if (g_variant_get_type_string(value)[1] == 'm')
+        return form_of_children(value, depth);
+    GVariant *content = g_variant_get_maybe(value);
+    if (content == NULL)
+        return form_of_object(NOTHING, NULL, NULL, NULL, NULL);
+    GVariant *form = form_at(content, depth);
+    g_variant_unref(content);
+    return form;
+}
+
+static GVariant *form_of_unsigned(GVariant *value) {
+    guint64 number = g_variant_get_uint64(value);
+    if (number > G_MAXINT64)
+        return g_variant_ref(value);
+    return owned(g_variant_new_int64((gint64)number));
+}
+
+static GVariant *form_of_array(GVariant *value, int depth) {
+    if (is(value, "ay"))
+        return g_variant_ref(value);
+    if (g_variant_get_type_string(value)[1] == '{')
+        return form_of_dictionary(value, depth);
+    return form_of_children(value, depth);
+}
+
+static GVariant *form_at(GVariant *value, int depth) {
+    if (depth > DEEPEST_FORM)
+        return NULL;
+    switch (g_variant_classify(value)) {
+    case G_VARIANT_CLASS_BYTE: return owned(g_variant_new_int64(g_variant_get_byte(value)));
+    case G_VARIANT_CLASS_INT16: return owned(g_variant_new_int64(g_variant_get_int16(value)));
+    case G_VARIANT_CLASS_UINT16: return owned(g_variant_new_int64(g_variant_get_uint16(value)));
+    case G_VARIANT_CLASS_INT32: return owned(g_variant_new_int64(g_variant_get_int32(value)));
+    case G_VARIANT_CLASS_UINT32: return owned(g_variant_new_int64(g_variant_get_uint32(value)));
+    case G_VARIANT_CLASS_UINT64: return form_of_unsigned(value);
+    case G_VARIANT_CLASS_OBJECT_PATH:
+    case G_VARIANT_CLASS_SIGNATURE:
+        return owned(g_variant_new_string(g_variant_get_string(value, NULL)));
+    case G_VARIANT_CLASS_VARIANT: return form_of_variant(value, depth);
+    case G_VARIANT_CLASS_MAYBE: return form_of_maybe(value, depth);
+    case G_VARIANT_CLASS_ARRAY: return form_of_array(value, depth);
+    case G_VARIANT_CLASS_TUPLE:
+    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, depth);
+    case G_VARIANT_CLASS_HANDLE: return NULL;
+    default: return g_variant_ref(value);
+    }
+}
+
+GVariant *form_of_value(GVariant *value) {
+    return form_at(value, 0);
+}

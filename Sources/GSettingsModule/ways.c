@@ -1,0 +1,320 @@
+/* How the daemon is reached: over its socket, or over the bus.
+ *
+ * Invariants
+ *
+ * 1. Nothing is sent to a daemon behind the socket, and nothing of it is used, before it has said that
+ *    it serves the bus of this session. Only the request for copies is sent with that question.
+ * 2. A process that needs nothing starts no daemon: after a loss it waits for the next one.
+ * 3. The answers to calls of an earlier connection or daemon are ignored: the calls are forgotten. So a
+ *    batch is in flight once. */
+#include "ways.h"
+
+#include "exchange.h"
+#include "link.h"
+#include "service.h"
+
+/* As long as a service manager that starts the daemon may take, in milliseconds; then the bus is asked. */
+enum { SOCKET_PATIENCE = 300 };
+
+/* A connection that ends sooner was refused. */
+#define SHORTEST_USE (20 * G_TIME_SPAN_MILLISECOND)
+
+/* How the daemon is reached. */
+typedef enum {
+    /* Not at all. */
+    WAY_NONE,
+    /* The bus is starting it. */
+    WAY_STARTED,
+    /* Over its socket, and it has not said yet which bus it serves. */
+    WAY_UNPROVEN,
+    /* Over its socket. */
+    WAY_DIRECT,
+    /* Over the bus. */
+    WAY_BUS,
+} Way;
+
+static Way way = WAY_NONE;
+/* The connection to the daemon's socket, that to the bus, and the one of both that is used. */
+static Wire *direct, *bus, *wire;
+/* The name of this process on the bus. */
+static char *own_name;
+/* The daemon behind the socket is not the one of this session, or it closes connections at once. */
+static gboolean is_barred;
+/* When the connection to the socket was made. */
+static gint64 direct_since;
+static GSource *socket_timer;
+
+static void seek(void);
+static void seek_on_bus(void);
+
+gboolean way_is_open(void) {
+    return way != WAY_NONE && way != WAY_STARTED;
+}
+
+gboolean way_is_proven(void) {
+    return way == WAY_DIRECT || way == WAY_BUS;
+}
+
+gboolean way_is_direct(void) {
+    return way == WAY_UNPROVEN || way == WAY_DIRECT;
+}
+
+const char *way_own_name(void) {
+    return own_name;
+}
+
+void way_call(
+    const char *member, GVariant *arguments, const char *reply_type, ReplyHandler handler,
+    gpointer data, GDestroyNotify free_data) {
+    wire_call(
+        wire, wire == bus ? SERVICE_NAME : NULL, SERVICE_PATH, SERVICE_NAME, member, arguments,
+        reply_type, handler, data, free_data);
+}
+
+static void call_bus(const char *member, GVariant *arguments, const char *type, ReplyHandler handler) {
+    wire_call(
+        bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
+        arguments, type, handler, NULL, NULL);
+}
+
+/* Ends the use of a connection, and closes it if it is the daemon's own. On the bus, the answers for a
+ * daemon that has ended may still come. */
+static void drop_wire(void) {
+    service_end_timer(&socket_timer);
+    if (wire != NULL && wire == bus)
+        wire_forget_calls(bus);
+    g_clear_pointer(&direct, wire_free);
+    wire = NULL;
+    way = WAY_NONE;
+    exchange_forget(FALSE);
+    exchange_drop_page();
+}
+
+static void close_bus(void) {
+    GHashTableIter each;
+    gpointer copy;
+    store_lock();
+    g_hash_table_iter_init(&each, store_copies());
+    while (g_hash_table_iter_next(&each, NULL, &copy))
+        ((Copy *)copy)->is_heard = FALSE;
+    store_unlock();
+    g_clear_pointer(&bus, wire_free);
+    g_clear_pointer(&own_name, g_free);
+}
+
+/* Goes on after the daemon has closed its connection. If there is nothing to do, the bus says when
+ * there is another daemon. */
+static void on_direct_closed(Wire *closed) {
+    (void)closed;
+    gboolean was_proven =
+        way == WAY_DIRECT && g_get_monotonic_time() - direct_since > SHORTEST_USE;
+    drop_wire();
+    if (!was_proven)
+        is_barred = TRUE;
+    if (was_proven && exchange_is_needed())
+        seek();
+    else
+        seek_on_bus();
+}
+
+static void on_direct_signal(
+    Wire *from, const char *sender, const char *member, GVariant *arguments) {
+    (void)from, (void)sender;
+    if (g_strcmp0(member, "Changed") == 0)
+        exchange_note_change(arguments);
+}
+
+/* Uses the bus, on which there is a daemon. */
+static void use_bus(void) {
+    wire = bus;
+    way = WAY_BUS;
+    exchange_forget(TRUE);
+    exchange_work();
+}
+
+/* Goes on over the bus, as the daemon behind the socket is not the one of this session. */
+static void leave_socket(void) {
+    is_barred = TRUE;
+    drop_wire();
+    seek_on_bus();
+}
+
+static gboolean run_socket_timer(gpointer unused) {
+    (void)unused;
+    leave_socket();
+    return G_SOURCE_REMOVE;
+}
+
+static void limit_socket(void) {
+    socket_timer = service_attach(run_socket_timer, SOCKET_PATIENCE);
+}
+
+static void on_bus_address(const Reply *reply, gpointer unused) {
+    (void)unused;
+    GVariant *address = NULL;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(v)", &address);
+    gboolean is_ours = address != NULL && g_variant_is_of_type(address, G_VARIANT_TYPE_STRING)
+        && link_serves_session(g_variant_get_string(address, NULL));
+    g_clear_pointer(&address, g_variant_unref);
+    if (is_ours) {
+        service_end_timer(&socket_timer);
+        way = WAY_DIRECT;
+        close_bus();
+        exchange_work();
+    } else if (reply->body != NULL || reply->error != NULL) {
+        leave_socket();
+    }
+}
+
+/* Uses the daemon's socket, if a daemon listens there. */
+static gboolean use_socket(void) {
+    static const WireEvents events = {.signal = on_direct_signal, .closed = on_direct_closed};
+    int descriptor = is_barred ? -1 : link_connect_directly();
+    if (descriptor < 0)
+        return FALSE;
+    direct = wire = wire_new(descriptor, &events);
+    way = WAY_UNPROVEN;
+    direct_since = g_get_monotonic_time();
+    exchange_forget(TRUE);
+    wire_call(
+        wire, NULL, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get",
+        g_variant_new("(ss)", SERVICE_NAME, "BusAddress"), "(v)", on_bus_address, NULL, NULL);
+    limit_socket();
+    exchange_work();
+    return TRUE;
+}
+
+/* --- The bus --- */
+
+static void on_daemon_started(const Reply *reply, gpointer unused) {
+    (void)unused;
+    if (way != WAY_STARTED || (reply->body == NULL && reply->error == NULL))
+        return;
+    way = WAY_NONE;
+    if (reply->body == NULL)
+        service_fail(reply->text);
+    else if (!use_socket())
+        use_bus();
+}
+
+static void start_daemon(void) {
+    way = WAY_STARTED;
+    call_bus(
+        "StartServiceByName", g_variant_new("(su)", SERVICE_NAME, 0), "(u)", on_daemon_started);
+}
+
+static void go_on_with_owner(gboolean has_owner) {
+    if (way == WAY_BUS)
+        drop_wire();
+    if (way != WAY_NONE)
+        return;
+    service_stop_retrying();
+    if (!has_owner) {
+        if (exchange_is_needed())
+            start_daemon();
+        return;
+    }
+    exchange_forget(TRUE);
+    if (!use_socket())
+        use_bus();
+}
+
+/* Notes the beginning and the end of daemons on the bus, and the changes. */
+static void on_bus_signal(Wire *from, const char *sender, const char *member, GVariant *arguments) {
+    (void)from;
+    const char *name, *owner;
+    if (g_strcmp0(member, "Changed") == 0) {
+        exchange_note_change(arguments);
+    } else if (
+        g_strcmp0(sender, "org.freedesktop.DBus") == 0
+        && g_strcmp0(member, "NameOwnerChanged") == 0
+        && g_variant_is_of_type(arguments, G_VARIANT_TYPE("(sss)"))) {
+        g_variant_get(arguments, "(&s&s&s)", &name, NULL, &owner);
+        if (g_strcmp0(name, SERVICE_NAME) != 0)
+            return;
+        is_barred = FALSE;
+        go_on_with_owner(owner[0] != 0);
+    }
+}
+
+static void on_bus_closed(Wire *closed) {
+    (void)closed;
+    gboolean was_used = way == WAY_BUS || way == WAY_STARTED;
+    close_bus();
+    if (was_used)
+        drop_wire();
+    if (way == WAY_NONE)
+        service_fail("The connection to the session's bus has ended.");
+}
+
+static void on_nothing(const Reply *reply, gpointer unused) {
+    (void)reply, (void)unused;
+}
+
+static void on_hello(const Reply *reply, gpointer unused) {
+    (void)unused;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(s)", &own_name);
+}
+
+/* Goes on if there is a daemon already: its beginning is not announced any more. */
+static void on_owner_known(const Reply *reply, gpointer unused) {
+    (void)unused;
+    gboolean has_owner = FALSE;
+    if (reply->body != NULL)
+        g_variant_get(reply->body, "(b)", &has_owner);
+    if (has_owner && way == WAY_NONE)
+        go_on_with_owner(TRUE);
+}
+
+static gboolean connect_bus(void) {
+    static const WireEvents events = {.signal = on_bus_signal, .closed = on_bus_closed};
+    int descriptor = link_connect_to_bus();
+    if (descriptor < 0)
+        return FALSE;
+    bus = wire_new(descriptor, &events);
+    call_bus("Hello", NULL, "(s)", on_hello);
+    call_bus(
+        "AddMatch",
+        g_variant_new(
+            "(s)",
+            "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',"
+            "arg0='" SERVICE_NAME "'"),
+        "()", on_nothing);
+    call_bus("NameHasOwner", g_variant_new("(s)", SERVICE_NAME), "(b)", on_owner_known);
+    return TRUE;
+}
+
+/* Goes on over the bus: it starts a daemon if there is something to do, and says when there is one. */
+static void seek_on_bus(void) {
+    if (bus == NULL && !connect_bus())
+        service_fail("There is no way to the session's bus.");
+    else if (exchange_is_needed())
+        start_daemon();
+}
+
+static void seek(void) {
+    if (!use_socket())
+        seek_on_bus();
+}
+
+void way_hear_changes(GPtrArray *copies) {
+    for (unsigned index = 0; way == WAY_BUS && index < copies->len; index++) {
+        Copy *copy = copies->pdata[index];
+        if (copy->is_heard)
+            continue;
+        copy->is_heard = TRUE;
+        char *rule = g_strdup_printf(
+            "type='signal',sender='" SERVICE_NAME "',interface='" SERVICE_NAME
+            "',member='Changed',path='" SERVICE_PATH "',arg0='%s'",
+            copy->name);
+        call_bus("AddMatch", g_variant_new("(s)", rule), "()", on_nothing);
+        g_free(rule);
+    }
+}
+
+void way_seek(void) {
+    if (way == WAY_NONE && !service_is_pausing() && exchange_is_needed())
+        seek();
+}
