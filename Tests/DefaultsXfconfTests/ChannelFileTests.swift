@@ -140,4 +140,34 @@ struct ChannelFileTests {
             #expect(ChannelFile.mayLock(Array(text.utf8)) == mayLock, "\(text)")
         }
     }
+
+    @Test func `No bytes trap`() {
+        let text = """
+            <?xml version="1.0" encoding="UTF-8"?><!DOCTYPE channel>
+            <channel name="test" version="1.0" locked="ada;@staff">
+            <property name="a" type="array"><value type="int" value="-0x10"/></property>
+            <property name="b" type="double" value="1e5" unlocked="bob"/>&lt;<!-- x --><![CDATA[y]]>
+            </channel>
+            """
+        var state: UInt64 = 88_172_645_463_325_252
+        func next(_ limit: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(limit))
+        }
+        var accepted = 0
+        for _ in 0..<20_000 {
+            var bytes = Array(text.utf8)
+            for _ in 0...next(3) {
+                switch next(3) {
+                case 0: bytes[next(bytes.count)] = UInt8(next(256))
+                case 1: bytes.remove(at: next(bytes.count))
+                default: bytes.insert(bytes[next(bytes.count)], at: next(bytes.count))
+                }
+            }
+            accepted += (try? ChannelFile(bytes, for: Self.ada)) == nil ? 0 : 1
+        }
+        #expect(accepted > 0 && accepted < 20_000)
+    }
 }

@@ -118,8 +118,7 @@ import Testing
         monitor.send(SIGTERM)
     }
 
-    @Test func `A change survives the end of the daemon`() throws
-    {
+    @Test func `A change survives the end of the daemon`() throws {
         try xfconf.call("SetProperty", "c", "/n", "<'kept'>").requireOutput()
         try desktop.killDaemon(SIGKILL)
         #expect(try xfconf.owner() == nil)
