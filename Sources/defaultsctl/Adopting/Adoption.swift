@@ -36,38 +36,42 @@ struct Adoption {
     func plan() throws -> Report {
         guard !files.isAdopted else { return "\(door.name) is adopted already." }
         return
-            "\(door.name): \(Self.count(try door.read())) would be imported, and these files written: "
+            "\(door.name): \(Self.count(try door.read(door.snapshot()))) would be imported, and these files written: "
             + files.paths.joined(separator: ", ")
     }
 
     /// Imports the values, and takes the place of the other service.
     func adopt() async throws -> Report {
         try door.check()
-        let isRepeated = files.isAdopted
-        if isRepeated { try await catchUp() }
-        var imported: [ImportedDomain] = []
-        if !isRepeated {
-            // The other service writes its last changes when it ends. A program may start it again.
-            for name in door.busNames { try await endRival(of: name) }
-            imported = try door.read()
-            try await replace(imported)
-            try files.writeMark()
+        if files.isAdopted {
+            try await catchUp()
+            _ = try await takeNames()
+            return "\(door.name) is adopted already."
+                + remainder(of: door.rivalLibrary, using: door.rival)
         }
-        if try await takeNames(), !isRepeated {
-            try await replace(try door.read(), insteadOf: imported)
+        // The other service writes its last changes when it ends. A program may start it again.
+        for name in door.busNames { try await endRival(of: name) }
+        let snapshot = try door.snapshot()
+        let found = try door.read(snapshot)
+        let imported = try await replace(found)
+        try files.writeMark(snapshot)
+        if try await takeNames() {
+            try await take(from: found, to: try door.read(door.snapshot()))
         }
-        let done =
-            isRepeated
-            ? "\(door.name) is adopted already."
-            : "\(door.name): \(Self.count(imported)) imported. Programs use defaultsd now."
-        return done + remainder(of: door.rivalLibrary, using: door.rival)
+        let left = found.reduce(0) { $0 + $1.entries.count } - imported
+        return "\(door.name): \(Self.count(found)) imported. Programs use defaultsd now."
+            + (left == 0
+                ? ""
+                : " \(Amount.of(left, "value")) of these were left out, as their keys are locked.")
+            + remainder(of: door.rivalLibrary, using: door.rival)
     }
 
     /// Takes over what programs have stored with the other service since the last time.
     private func catchUp() async throws {
-        guard let known = try door.read(snapshot: files.readMark()) else { return }
-        try await replace(try door.read(), insteadOf: known)
-        try files.writeMark()
+        guard door.keepsSnapshots else { return }
+        let snapshot = try door.snapshot()
+        try await take(from: door.read(files.readMark()), to: door.read(snapshot))
+        try files.writeMark(snapshot)
     }
 
     /// A sentence about the programs that have a library, and use what it stands for until they end.
@@ -100,37 +104,66 @@ struct Adoption {
     }
 
     /// Gives domains exactly these values, in one change.
-    private func replace(_ domains: [ImportedDomain]) async throws {
+    ///
+    /// Locked keys stay as they are.
+    ///
+    /// - Returns: How many values were set.
+    private func replace(_ domains: [ImportedDomain]) async throws -> Int {
         var transactions: [(domain: String, transaction: DefaultsTransaction)] = []
         for domain in domains {
             var transaction = DefaultsTransaction()
             let keys = Set(domain.entries.map(\.key))
-            for entry in domain.entries { transaction.set(entry.key, to: entry.archive) }
-            for key in try await defaults.keys(in: domain.name) where !keys.contains(key) {
+            let before = try await defaults.keys(in: domain.name)
+            let locked = try await locked(keys.union(before), in: domain.name)
+            for entry in domain.entries where !locked.contains(entry.key) {
+                transaction.set(entry.key, to: entry.archive)
+            }
+            for key in before where !keys.contains(key) && !locked.contains(key) {
                 transaction.remove(key)
             }
-            transactions.append((domain.name, transaction))
+            if !transaction.isEmpty { transactions.append((domain.name, transaction)) }
         }
-        guard !transactions.isEmpty else { return }
-        try await defaults.applyAll(transactions, isDurable: true)
+        if !transactions.isEmpty { try await defaults.applyAll(transactions, isDurable: true) }
+        return transactions.reduce(0) { $0 + $1.transaction.values.count }
+    }
+
+    private func locked(_ keys: Set<String>, in domain: String) async throws -> Set<String> {
+        Set(try await defaults.lockedKeys(of: keys, in: domain).map(\.key))
     }
 
     /// Makes the changes that lead from one state of the other service to a later one.
-    private func replace(
-        _ later: [ImportedDomain], insteadOf earlier: [ImportedDomain]
+    ///
+    /// A key that has another value here than in the first state was changed here, too, and keeps its
+    /// value.
+    private func take(
+        from earlier: [ImportedDomain], to later: [ImportedDomain]
     ) async throws {
         let changes = Self.changes(from: earlier, to: later)
-        guard !changes.isEmpty else { return }
-        var transactions: [String: DefaultsTransaction] = [:]
-        for change in changes {
-            if let archive = change.archive {
-                transactions[change.domain, default: .init()].set(change.key, to: archive)
-            } else {
-                transactions[change.domain, default: .init()].remove(change.key)
+        try await defaults.retrying {
+            var transactions: [String: DefaultsTransaction] = [:]
+            for (domain, changes) in Dictionary(grouping: changes, by: \.domain) {
+                let locked = try await locked(Set(changes.map(\.key)), in: domain)
+                for change in changes where !locked.contains(change.key) {
+                    let (own, generation) = try await defaults.archiveIfThere(
+                        forKey: change.key, in: domain)
+                    guard Self.areSame(own, change.before) else { continue }
+                    transactions[domain, default: .init()].expected[change.key] = generation
+                    if let archive = change.archive {
+                        transactions[domain, default: .init()].set(change.key, to: archive)
+                    } else {
+                        transactions[domain, default: .init()].remove(change.key)
+                    }
+                }
             }
+            guard !transactions.isEmpty else { return }
+            try await defaults.applyAll(
+                transactions.map { ($0.key, $0.value) }, isDurable: true)
         }
-        try await defaults.applyAll(
-            transactions.map { ($0.key, $0.value) }, isDurable: true)
+    }
+
+    private static func areSame(_ one: KeyedArchive?, _ other: KeyedArchive?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return one.isSame(as: other)
     }
 
     // MARK: Back
@@ -183,25 +216,33 @@ struct Adoption {
     ///
     /// The values for this machine win over those for all machines.
     private func stored() async throws -> [ImportedDomain] {
+        let kept = files.hasMark && door.keepsSnapshots ? try door.read(files.readMark()) : []
+        let known = Dictionary(kept.map { ($0.name, $0.entries) }) { first, _ in first }
         var domains: [ImportedDomain] = []
-        let known = Set(
-            try files.hasMark
-                ? door.read(snapshot: files.readMark())?.map(\.name) ?? [] : [])
-        for name in Set(try await defaults.domains().map(\.withoutLayer)).sorted()
-        where known.contains(name) || door.covers(name) {
-            var values: [String: KeyedArchive] = [:]
-            for layer in [name, "\(name)@host"] {
-                for entry in try await defaults.entries(in: layer).entries {
-                    values[entry.key] = entry.archive
-                }
-            }
-            let entries = values.sorted { $0.key < $1.key }
+        let names = try await defaults.domains().map(\.withoutLayer) + known.keys
+        for name in Set(names).sorted() where known[name] != nil || door.covers(name) {
             domains.append(
                 ImportedDomain(
-                    name: name,
-                    entries: entries.map { DefaultsEntry(key: $0.key, archive: $0.value) }))
+                    name: name, entries: try await entries(of: name, imported: known[name] ?? [])))
         }
         return domains
+    }
+
+    /// - Parameter imported: What the other service had. Of locked keys, this is still the user's value.
+    private func entries(
+        of name: String, imported: [DefaultsEntry]
+    ) async throws -> [DefaultsEntry] {
+        var values: [String: KeyedArchive] = [:]
+        let locked = try await locked(Set(imported.map(\.key)), in: name)
+        for entry in imported where locked.contains(entry.key) { values[entry.key] = entry.archive }
+        for layer in [name, "\(name)@host"] {
+            for entry in try await defaults.entries(in: layer).entries {
+                values[entry.key] = entry.archive
+            }
+        }
+        return values.sorted { $0.key < $1.key }.map {
+            DefaultsEntry(key: $0.key, archive: $0.value)
+        }
     }
 
     // MARK: Comparing
@@ -221,12 +262,13 @@ struct Adoption {
         let (old, new) = (values(earlier), values(later))
         let changed = new.flatMap { domain, entries in
             entries.compactMap { key, archive -> DoorChange? in
-                old[domain]?[key].map { $0.isSame(as: archive) } == true
-                    ? nil : (domain, key, archive)
+                let before = old[domain]?[key]
+                return areSame(before, archive) ? nil : (domain, key, before, archive)
             }
         }
         let removed = old.flatMap { domain, entries in
-            entries.keys.filter { new[domain]?[$0] == nil }.map { (domain, $0, nil) as DoorChange }
+            entries.filter { new[domain]?[$0.key] == nil }
+                .map { (domain, $0.key, $0.value, nil) as DoorChange }
         }
         return changed + removed
     }

@@ -38,14 +38,21 @@ struct AdoptionFiles {
 
     var hasMark: Bool { FileStatus.ifAny(mark) != nil }
 
-    func writeMark() throws { try Self.write(door.snapshot(), to: mark) }
+    /// Writes the mark.
+    ///
+    /// If the door keeps snapshots, the mark is the one file of the snapshot.
+    func writeMark(_ snapshot: Snapshot) throws(ToolError) {
+        let note = Array("defaultsd keeps these values. See 'defaultsctl release'.\n".utf8)
+        try Self.write(door.keepsSnapshots ? snapshot.values.first ?? [] : note, to: mark)
+    }
 
-    /// What the mark keeps.
-    func readMark() throws(ToolError) -> [UInt8] {
+    /// The snapshot in the mark of a door that keeps snapshots.
+    func readMark() throws -> Snapshot {
         do {
-            return try InputFile.contents(of: mark, limit: Self.largestMark)
-        } catch {
-            throw .input(mark, error.message)
+            let bytes = try InputFile.contents(of: mark, limit: Self.largestMark)
+            return try door.snapshot().mapValues { _ in bytes }
+        } catch let error as InputFile.Failure {
+            throw ToolError.input(mark, error.message)
         }
     }
 

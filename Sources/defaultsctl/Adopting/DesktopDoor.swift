@@ -29,10 +29,18 @@ protocol DesktopDoor {
     /// ``write(_:)``.
     var writers: [BusName] { get }
 
-    /// The values that the other service has on disk.
+    /// The files of the other service as they are now.
     ///
     /// - Throws: `ToolError` if a file cannot be read.
-    func read() throws -> [ImportedDomain]
+    func snapshot() throws -> Snapshot
+
+    /// The values in a snapshot.
+    ///
+    /// - Throws: `ToolError` if a file is damaged.
+    func read(_ snapshot: Snapshot) throws -> [ImportedDomain]
+
+    /// Whether the mark keeps a snapshot, because programs may go on with the other service for a while.
+    var keepsSnapshots: Bool { get }
 
     /// Writes values into the files of the other service.
     ///
@@ -49,12 +57,6 @@ protocol DesktopDoor {
     /// Refuses an adoption that programs would not notice.
     func check() throws
 
-    /// What the mark keeps of the other service's files, to find later changes of them.
-    func snapshot() throws -> [UInt8]
-
-    /// The values in a snapshot; nil if it has none.
-    func read(snapshot: [UInt8]) throws -> [ImportedDomain]?
-
     /// The library in programs that use the other service, if they choose when they start.
     var rivalLibrary: String? { get }
     /// The library in programs that use defaultsd.
@@ -67,15 +69,15 @@ extension DesktopDoor {
     var writers: [BusName] { [] }
 
     func check() throws {}
-    func read(snapshot: [UInt8]) throws -> [ImportedDomain]? { nil }
-
-    func snapshot() throws -> [UInt8] {
-        Array("defaultsd keeps these values. See 'defaultsctl release'.\n".utf8)
-    }
 }
 
-/// A change of a value; nil if it was removed.
-typealias DoorChange = (domain: String, key: String, archive: KeyedArchive?)
+/// The contents of files of another service, by their names.
+typealias Snapshot = [String: [UInt8]]
+
+/// A change of a value: before and after; nil if there is none.
+typealias DoorChange = (
+    domain: String, key: String, before: KeyedArchive?, archive: KeyedArchive?
+)
 
 extension DoorName {
     func door(in places: Places) throws(ToolError) -> any DesktopDoor {

@@ -57,11 +57,15 @@ struct GSettingsDoor: DesktopDoor {
 
     // MARK: From dconf
 
-    func read() throws -> [ImportedDomain] { try domains(of: contents()) }
+    let keepsSnapshots = true
 
-    func snapshot() throws -> [UInt8] { try contents() }
+    func snapshot() throws -> Snapshot { [Self.file: try contents()] }
 
-    func read(snapshot: [UInt8]) throws -> [ImportedDomain]? { try domains(of: snapshot) }
+    func read(_ snapshot: Snapshot) throws -> [ImportedDomain] {
+        try domains(of: snapshot[Self.file] ?? [])
+    }
+
+    private static let file = "user"
 
     private func contents() throws -> [UInt8] {
         guard FileStatus.ifAny(database) != nil else { return [] }

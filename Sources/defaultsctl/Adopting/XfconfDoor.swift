@@ -25,19 +25,32 @@ struct XfconfDoor: DesktopDoor {
 
     func covers(_ domain: String) -> Bool { ChannelName(domain: domain) != nil }
 
-    func read() throws -> [ImportedDomain] {
-        guard FileStatus.ifAny(directory) != nil else { return [] }
-        return try Directory.names(in: directory).sorted().compactMap { file in
-            guard file.hasSuffix(Self.suffix),
-                let channel = try? ChannelName(String(file.dropLast(Self.suffix.count)))
-            else { return nil }
-            return ImportedDomain(
-                name: channel.domain, entries: try entries(of: "\(directory)/\(file)"))
+    let keepsSnapshots = false
+
+    func snapshot() throws -> Snapshot {
+        guard FileStatus.ifAny(directory) != nil else { return [:] }
+        var files: Snapshot = [:]
+        for file in try Directory.names(in: directory) where channel(of: file) != nil {
+            files[file] = try InputFile.contents(
+                of: "\(directory)/\(file)", limit: Self.largestFile)
+        }
+        return files
+    }
+
+    func read(_ snapshot: Snapshot) throws -> [ImportedDomain] {
+        try snapshot.sorted { $0.key < $1.key }.compactMap { file, bytes in
+            try channel(of: file).map {
+                ImportedDomain(name: $0.domain, entries: try entries(in: bytes, of: file))
+            }
         }
     }
 
-    private func entries(of path: String) throws -> [DefaultsEntry] {
-        let bytes = try InputFile.contents(of: path, limit: Self.largestFile)
+    private func channel(of file: String) -> ChannelName? {
+        file.hasSuffix(Self.suffix)
+            ? try? ChannelName(String(file.dropLast(Self.suffix.count))) : nil
+    }
+
+    private func entries(in bytes: [UInt8], of file: String) throws -> [DefaultsEntry] {
         do {
             // Locks are for administrators: xfconfd ignores them in the user's own files.
             let channel = try ChannelFile(bytes, for: UserNames(name: "", groups: []))
@@ -47,7 +60,8 @@ struct XfconfDoor: DesktopDoor {
                 }
             }
         } catch let error as ChannelFileError {
-            throw ToolError.input("\(path):\(error.line):\(error.column)", error.message)
+            throw ToolError.input(
+                "\(directory)/\(file):\(error.line):\(error.column)", error.message)
         }
     }
 
@@ -74,10 +88,7 @@ struct XfconfDoor: DesktopDoor {
     private func removeEmptied(except files: Set<String>) throws {
         guard FileStatus.ifAny(directory) != nil else { return }
         for file in try Directory.names(in: directory)
-        where file.hasSuffix(Self.suffix) && !files.contains(file) {
-            guard (try? ChannelName(String(file.dropLast(Self.suffix.count)))) != nil else {
-                continue
-            }
+        where channel(of: file) != nil && !files.contains(file) {
             try AdoptionFiles.remove("\(directory)/\(file)")
         }
     }
