@@ -192,6 +192,58 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `Summaries and descriptions are as GLib says`(isInstalled: Bool) throws {
+        let folder = try folder()
+        let environment =
+            isInstalled
+            ? [:] : ["GSETTINGS_SCHEMA_DIR": folder.path, "XDG_DATA_DIRS": "/nonexistent"]
+        let program = """
+            import json
+            from gi.repository import Gio
+            source = Gio.SettingsSchemaSource.get_default()
+            for name in sum(source.list_schemas(True), []):
+                schema = source.lookup(name, True)
+                for key in schema.list_keys():
+                    key = schema.get_key(key)
+                    words = [key.get_summary() or "", key.get_description() or ""]
+                    if any(words): print(name, key.get_name(), *(w.encode().hex() + "." for w in words))
+            """
+        let result = ProgramResult.run(
+            ["/usr/bin/python3", "-c", program],
+            environment: environment.merging(["LC_ALL": "C", "HOME": "/nonexistent"]) { $1 })
+        let catalog = SchemaCatalog(environment: environment)
+        let lines = try result.requireOutput().split(separator: "\n")
+        #expect(isInstalled || lines.count == 1)
+        for line in lines {
+            let words = line.split(separator: " ").map(String.init)
+            let key = try #require(catalog.schema(named: words[0])?.key(named: words[1]))
+            let texts = catalog.texts(of: key)
+            #expect(Self.hexadecimal(texts?.summary) == words[2])
+            #expect(Self.hexadecimal(texts?.description) == words[3])
+        }
+    }
+
+    private static func hexadecimal(_ text: String?) -> String {
+        (text ?? "").utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "."
+    }
+
+    @Test func `A key without texts has none, and a wrong file is ignored`() throws {
+        let folder = try folder()
+        let catalog = SchemaCatalog(directories: [folder.path])
+        let base = try #require(catalog.schema(named: "org.example.base"))
+        let (count, size) = (try #require(base.key(named: "count")), base.key(named: "size"))
+        let none = try #require(catalog.texts(of: count))
+        #expect(none.summary == nil && none.description == nil)
+        for text in [
+            "", "<", "<schemalist><schema id='org.example.base'>", "\0",
+            "<!DOCTYPE a [<!ENTITY a 'b'>]>" + Self.schemas,
+        ] {
+            try folder.write(text, to: "org.example.gschema.xml")
+            #expect(catalog.texts(of: try #require(size)) == nil)
+        }
+    }
+
     @Test func `A compiled file that is wrong is a problem, and not the end`() throws {
         let good = try folder()
         let bad = try TemporaryDirectory()
