@@ -251,10 +251,15 @@ extension ExactValue {
     /// The value form for a reader that does not know the type: with a marker if it is needed.
     package func formWithType(plainInteger: PlainInteger = .int64) -> Value {
         let form = form(plainInteger: plainInteger)
-        if type.needsNoMarker || plainInteger.covers(self) { return form }
-        return .object(
-            Self.className, [("type", .string(type.description)), ("value", form)])
+        return type.needsNoMarker || plainInteger.covers(self) ? form : marker(around: form)
     }
+
+    private func marker(around form: Value) -> Value {
+        .object(Self.className, [("type", .string(type.description)), ("value", form)])
+    }
+
+    /// The value form with a marker in any case.
+    package var markedForm: Value { marker(around: form()) }
 
     private func form(of elements: [ExactValue], _ plainInteger: PlainInteger) -> Value {
         let forms = elements.map { $0.form(plainInteger: plainInteger) }

@@ -50,13 +50,20 @@ struct ChangeDocument {
 
     /// The error of a domain, with the line that first names the domain, or of a key, with its
     /// line.
-    ///
-    /// - Parameter remark: What happened to the changes of other domains; nil if none were made.
-    func failure(of edits: DomainEdits, _ error: any Error, _ remark: String? = nil) -> ToolError {
+    func failure(of edits: DomainEdits, _ error: any Error) -> ToolError {
         let failed = error as? DomainEdits.KeyFailure
         let line = failed.flatMap { edits.lines[$0.key] } ?? edits.line
-        let failure = Self.failure(name, line, failed?.reason ?? error)
-        return remark.map(failure.remarking) ?? failure
+        return Self.failure(name, line, failed?.reason ?? error)
+    }
+
+    /// The error of the whole change.
+    ///
+    /// Its sentence says which domain is the reason, if one is.
+    func failure(_ error: any Error) -> ToolError {
+        let sentence = (error as? DomainEdits.KeyFailure)?.domain ?? "\(error)"
+        guard let edits = domains.first(where: { sentence.contains($0.domain) }) ?? domains.first
+        else { return ToolError(error) }
+        return failure(of: edits, error)
     }
 
     private static func failure(_ name: String, _ line: Int, _ error: any Error) -> ToolError {

@@ -15,13 +15,9 @@ struct DomainEdits {
     var isDurable = false
     /// One edit for each key, in the order in which the keys were first named.
     private var edits: [String: Edit] = [:]
-    private var keys: [String] = []
+    fileprivate private(set) var keys: [String] = []
     /// The generations that the user expects keys to have.
     private var expected: [String: UInt64] = [:]
-
-    /// The most bytes of archives and names that one change can have: the limit of D-Bus, minus
-    /// some room for the rest of the message.
-    private static let mostBytes = 60 << 20
 
     init(of domain: String, line: Int = 0) {
         self.domain = domain
@@ -64,6 +60,7 @@ struct DomainEdits {
 extension DomainEdits {
     /// The error of the edit of one key.
     struct KeyFailure: Error {
+        let domain: String
         let key: String
         let reason: any Error
     }
@@ -79,7 +76,7 @@ extension DomainEdits {
         }
         _ = try await defaults.keys(in: domain)
         if let locked = try await defaults.lockedKeys(of: keys, in: domain, atMost: 1).first {
-            throw KeyFailure(key: locked.key, reason: locked)
+            throw KeyFailure(domain: domain, key: locked.key, reason: locked)
         }
         do {
             try await checkExpectations(of: keys, with: defaults)
@@ -95,14 +92,14 @@ extension DomainEdits {
             do {
                 try await checkExpectations(of: [key], with: defaults)
             } catch {
-                return KeyFailure(key: key, reason: error)
+                return KeyFailure(domain: domain, key: key, reason: error)
             }
         }
         return nil
     }
 
     /// Has the service compare generations, with a transaction that changes nothing.
-    private func checkExpectations(
+    fileprivate func checkExpectations(
         of keys: [String], with defaults: RemoteDefaults
     ) async throws {
         var transaction = DefaultsTransaction()
@@ -117,43 +114,22 @@ extension DomainEdits {
 extension DomainEdits {
     /// Makes all edits.
     ///
-    /// If another program changes a value meanwhile, the edit is repeated on the new value, so no
-    /// change is lost.
-    ///
     /// - Parameter isCompared: Whether to find out what was changed. If so, the current values are
     ///   read first, and the change depends on them.
-    /// - Throws: `DefaultsError` with `conflict` if a key does not have the expected generation.
+    /// - Returns: Whether anything was changed, if that was compared.
+    /// - Throws: ``Unexpected`` if a key does not have the expected generation.
     @discardableResult
     func apply(
         to defaults: RemoteDefaults, comparing isCompared: Bool = false
-    ) async throws -> MadeEdits {
-        try await defaults.retrying {
-            do {
-                let snapshot =
-                    isCompared ? try await DomainSnapshot(of: keys, in: domain, defaults) : nil
-                let transaction = try await transaction(on: defaults, against: snapshot)
-                let generation = try await defaults.apply(transaction, in: domain)
-                return MadeEdits(
-                    domain: domain, line: line, generation: generation,
-                    removals: Set(transaction.removals),
-                    replaced: snapshot?.valuesReplaced(by: transaction) ?? [:])
-            } catch let error as DefaultsError where error.code == .conflict {
-                // If the user's own expectation does not hold, trying again does not help.
-                do {
-                    try await checkExpectations(of: keys, with: defaults)
-                } catch let error as DefaultsError where error.code == .conflict {
-                    throw Unexpected(conflict: error)
-                }
-                throw error
-            }
-        }
+    ) async throws -> Bool {
+        try await [self].apply(to: defaults, isDurable: isDurable, comparing: isCompared)
     }
 
     /// Makes the transaction that applies the edits to the current values.
     ///
     /// - Parameter snapshot: The values that were read before, which must still be there. If it is
     ///   nil, only values that an edit is based on must still be there.
-    private func transaction(
+    fileprivate func transaction(
         on defaults: RemoteDefaults, against snapshot: DomainSnapshot?
     ) async throws -> DefaultsTransaction {
         var transaction = DefaultsTransaction()
@@ -163,25 +139,90 @@ extension DomainEdits {
             switch edits[key] {
             case .set(let archive): transaction.set(key, to: archive)
             case .remove: transaction.remove(key)
+            case .write(let value):
+                do {
+                    transaction.set(
+                        key, to: try await value.fitted(to: key, in: domain, of: defaults))
+                } catch {
+                    throw KeyFailure(domain: domain, key: key, reason: error)
+                }
             case .change(let change):
                 let (archive, generation) = try await defaults.archiveIfThere(
                     forKey: key, in: domain)
                 do {
                     transaction.set(key, to: try change(archive))
                 } catch is Edit.NothingThere {
-                    throw KeyFailure(key: key, reason: await defaults.noPair(domain, key))
+                    throw KeyFailure(
+                        domain: domain, key: key, reason: await defaults.noPair(domain, key))
                 } catch {
-                    throw KeyFailure(key: key, reason: error)
+                    throw KeyFailure(domain: domain, key: key, reason: error)
                 }
                 transaction.expected[key] = expected[key] ?? generation
             case nil: break
             }
         }
-        let bytes = transaction.values.reduce(0) { $0 + $1.archive.bytes.count + $1.key.utf8.count }
-        guard bytes <= Self.mostBytes else {
-            throw ToolError.changeTooLarge(domain, bytes, most: Self.mostBytes)
-        }
         return transaction
+    }
+}
+
+extension [DomainEdits] {
+    /// The most bytes of archives and names that one change can have: the limit of D-Bus, minus
+    /// some room for the rest of the message.
+    private static var mostBytes: Int { 60 << 20 }
+
+    /// Makes the edits of all domains as one change.
+    ///
+    /// If another program changes a value meanwhile, the edits are repeated on the new value, so no
+    /// change is lost.
+    ///
+    /// - Returns: Whether anything was changed, if that was compared.
+    /// - Throws: ``Unexpected`` if a key does not have the expected generation.
+    func apply(
+        to defaults: RemoteDefaults, isDurable: Bool, comparing isCompared: Bool
+    ) async throws -> Bool {
+        try await defaults.retrying {
+            do {
+                return try await attempt(on: defaults, isDurable, isCompared)
+            } catch let error as DefaultsError where error.code == .conflict {
+                // If the user's own expectation does not hold, trying again does not help.
+                for edits in self {
+                    do {
+                        try await edits.checkExpectations(of: edits.keys, with: defaults)
+                    } catch let error as DefaultsError where error.code == .conflict {
+                        throw Unexpected(conflict: error)
+                    }
+                }
+                throw error
+            }
+        }
+    }
+
+    private func attempt(
+        on defaults: RemoteDefaults, _ isDurable: Bool, _ isCompared: Bool
+    ) async throws -> Bool {
+        var transactions: [(domain: String, transaction: DefaultsTransaction)] = []
+        var (isChanged, bytes) = (false, 0)
+        for edits in self {
+            let snapshot =
+                isCompared
+                ? try await DomainSnapshot(of: edits.keys, in: edits.domain, defaults) : nil
+            let transaction = try await edits.transaction(on: defaults, against: snapshot)
+            isChanged = isChanged || snapshot?.differs(from: transaction) ?? false
+            bytes += transaction.values.reduce(0) {
+                $0 + $1.archive.bytes.count + $1.key.utf8.count
+            }
+            guard bytes <= Self.mostBytes else {
+                throw ToolError.changeTooLarge(edits.domain, bytes, most: Self.mostBytes)
+            }
+            transactions.append((edits.domain, transaction))
+        }
+        if transactions.count == 1 {
+            transactions[0].transaction.isDurable = isDurable
+            try await defaults.apply(transactions[0].transaction, in: transactions[0].domain)
+        } else {
+            try await defaults.applyAll(transactions, isDurable: isDurable)
+        }
+        return isChanged
     }
 }
 
@@ -216,55 +257,18 @@ private struct DomainSnapshot {
         (self.values, self.expected) = (values, expected)
     }
 
-    /// The keys that a transaction sets to a different value or removes, each with its value
-    /// before.
-    func valuesReplaced(by transaction: DefaultsTransaction) -> [String: KeyedArchive?] {
-        var replaced: [String: KeyedArchive?] = [:]
-        for (key, archive) in transaction.values
-        where !(values[key]?.isSame(as: archive) ?? false) {
-            replaced.updateValue(values[key], forKey: key)
-        }
-        for key in transaction.removals {
-            if let archive = values[key] { replaced.updateValue(archive, forKey: key) }
-        }
-        return replaced
-    }
-}
-
-/// Edits of a domain that have been made.
-struct MadeEdits {
-    let domain: String
-    /// The line of a document that first names the domain.
-    let line: Int
-    fileprivate let generation: UInt64
-    fileprivate let removals: Set<String>
-    /// The keys that have changed, each with its value before; nil if there was none.
-    fileprivate let replaced: [String: KeyedArchive?]
-
-    /// Whether anything has changed, if that was compared.
-    var isChanged: Bool { !replaced.isEmpty }
-
-    /// Restores the values before, unless another program has changed them meanwhile.
-    func undo(on defaults: RemoteDefaults) async throws {
-        guard isChanged else { return }
-        var transaction = DefaultsTransaction()
-        for (key, archive) in replaced {
-            if let archive { transaction.set(key, to: archive) } else { transaction.remove(key) }
-            transaction.expected[key] = removals.contains(key) ? 0 : generation
-        }
-        do {
-            try await defaults.apply(transaction, in: domain)
-        } catch let error as DefaultsError where error.code == .limitsExceeded {
-            // The domain may have been above a bound before. An older service does not know the option.
-            transaction.isUndo = true
-            try await defaults.apply(transaction, in: domain)
-        }
+    /// Whether a transaction sets a key to a different value or removes one.
+    func differs(from transaction: DefaultsTransaction) -> Bool {
+        transaction.values.contains { !(values[$0.key]?.isSame(as: $0.archive) ?? false) }
+            || transaction.removals.contains { values[$0] != nil }
     }
 }
 
 /// The change of the value of one key.
 enum Edit {
     case set(KeyedArchive)
+    /// Sets the value, with the exact type that the current value has.
+    case write(TypedWrite)
     case remove
     /// Makes the new value from the current one; its argument is nil if there is none.
     case change((KeyedArchive?) throws -> KeyedArchive)
@@ -273,11 +277,16 @@ enum Edit {
     struct NothingThere: Error {}
 
     /// The edit that sets a value, or a part of it.
-    static func setting(_ path: ValuePath?, to value: KeyedArchive) -> Edit {
-        guard let path else { return .set(value) }
+    ///
+    /// - Parameter isBare: Whether the value is a word without a type. It is then read as the exact
+    ///   type that the current value has.
+    static func setting(
+        _ path: ValuePath?, to value: KeyedArchive, isBare: Bool = false
+    ) -> Edit {
+        guard let path else { return .write(TypedWrite(value: value, isBare: isBare)) }
         return .change { archive in
             guard let archive else { throw NothingThere() }
-            return try archive.setting(path, to: value)
+            return try archive.changingShown { try $0.setting(path, to: value) }
         }
     }
 
@@ -288,10 +297,9 @@ enum Edit {
         guard let path else { return .remove }
         return .change { archive in
             guard let archive else { throw NothingThere() }
-            do throws(ValuePathError) {
-                return try archive.removing(path)
-            } catch {
-                guard isLenient, error.code == .notFound else { throw error }
+            do {
+                return try archive.changingShown { try $0.removing(path) }
+            } catch let error as ValuePathError where isLenient && error.code == .notFound {
                 return archive
             }
         }
@@ -302,6 +310,7 @@ enum Edit {
         guard case .change(let change) = next else { return next }
         return switch self {
         case .set(let archive): .change { _ in try change(archive) }
+        case .write(let write): .change { try change(write.value(replacing: $0)) }
         case .remove: .change { _ in try change(nil) }
         case .change(let first): .change { try change(first($0)) }
         }

@@ -8,10 +8,8 @@ struct Apply: AsyncParsableCommand {
         abstract: "Makes many changes at once, all or none.",
         discussion: """
             Reads one change from each line: a JSON object, or the command that makes the change, \
-            quoted as in a shell. All lines are read and checked with the service before the first \
-            change is made. The changes of one domain are one change. If a later domain fails \
-            nevertheless, the earlier changes are undone, and the error says so. If apply itself \
-            is killed half-way, the changes of some domains may have been made.
+            quoted as in a shell. All lines are read and checked with the service first. Then they \
+            are made as one change, of at most 60 MiB: all of them, or none.
 
               {"domain":"org.example.Game","key":"PlaySound","value":true}
               {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
@@ -47,40 +45,13 @@ struct Apply: AsyncParsableCommand {
                 throw document.failure(of: edits, error)
             }
         }
-        // To undo or to report changes, the values must be compared.
-        let isCompared = change.changed || document.domains.count > 1
-        var made: [MadeEdits] = []
-        for edits in document.domains {
-            do {
-                made.append(try await edits.apply(to: defaults, comparing: isCompared))
-            } catch {
-                throw document.failure(of: edits, error, await undo(made, on: defaults))
-            }
+        do {
+            let isChanged = try await document.domains.apply(
+                to: defaults, isDurable: change.wait, comparing: change.changed)
+            try change.tell(isChanged)
+        } catch {
+            throw document.failure(error)
         }
-        // This comes last: if the disk refuses, the changes are still made.
-        if change.wait { try await defaults.synchronize() }
-        try change.tell(made.contains(where: \.isChanged))
-    }
-
-    /// Undoes the changes that were made, the last one first.
-    ///
-    /// - Returns: What happened, in sentences; nil if no change was made.
-    private func undo(_ made: [MadeEdits], on defaults: RemoteDefaults) async -> String? {
-        var (undone, kept): ([String], [String]) = ([], [])
-        for edits in made.filter(\.isChanged).reversed() {
-            let name = "\(edits.domain.onOneLine) (line \(edits.line))"
-            do {
-                try await edits.undo(on: defaults)
-                undone.append(name)
-            } catch {
-                let reason = ToolError(error).fact
-                kept.append("The changes in \(name) could not be undone: \(reason)")
-            }
-        }
-        let sentence = undone.reversed().joined(separator: ", ")
-        let sentences =
-            (undone.isEmpty ? [] : ["The changes in \(sentence) were undone."]) + kept
-        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     private func read() throws -> ChangeDocument {

@@ -49,8 +49,9 @@ struct Delete: ServiceCommand {
         let skipped = try await lock.skipped(of: named, in: domain, of: defaults)
         guard skipped.count < named.count else { return try change.tell(false) }
         if let key {
-            let made = try await edits(of: key).apply(to: defaults, comparing: change.changed)
-            try change.tell(made.isChanged)
+            let isChanged = try await edits(of: key)
+                .apply(to: defaults, comparing: change.changed)
+            try change.tell(isChanged)
         } else {
             try await defaults.removeKeys(of: domain, except: skipped)
             try await change.finish(true, on: defaults)

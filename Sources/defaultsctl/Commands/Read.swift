@@ -67,6 +67,7 @@ struct Read: ServiceCommand {
             return try SafeOutput.print("\(generation)")
         }
         var archive = try await search.archive(forKey: key, in: domain, of: defaults)
+        if part.path != nil || raw { archive = try archive.shown() }
         if let path = part.path { archive = try archive.value(at: path) }
         if raw {
             try printRaw(archive, key: key)

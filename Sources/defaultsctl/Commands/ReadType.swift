@@ -8,7 +8,8 @@ struct ReadType: ServiceCommand {
         commandName: "read-type", abstract: "Prints the type of a value.",
         discussion: """
             Prints string, data, integer, float, boolean, date, array or dictionary, like macOS's \
-            defaults, or object for anything else.
+            defaults, or object for anything else. If the value has an exact type of GVariant, \
+            such as u, the line also says that.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -30,9 +31,12 @@ struct ReadType: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         var archive = try await search.archive(forKey: key, in: domain, of: defaults)
+        let exact = part.path == nil ? try archive.exactType() : nil
+        archive = try archive.shown()
         if let path = part.path { archive = try archive.value(at: path) }
         let name = try ValueTypeName.name(of: archive)
-        try SafeOutput.print(json ? name.quoted : "Type is \(name)")
+        let addition = exact.map { " (GVariant type \($0))" } ?? ""
+        try SafeOutput.print(json ? name.quoted : "Type is \(name)\(addition)")
     }
 }
 

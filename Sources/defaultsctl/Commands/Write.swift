@@ -88,8 +88,7 @@ struct Write: ServiceCommand {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
         try edits.add(edit(), of: key, ifStillAt: expectation.ifGeneration)
-        let made = try await edits.apply(to: defaults, comparing: change.changed)
-        try change.tell(made.isChanged)
+        try change.tell(try await edits.apply(to: defaults, comparing: change.changed))
     }
 
     /// The edit of the key's value.
@@ -106,9 +105,16 @@ struct Write: ServiceCommand {
         var value = ValueWords(words)
         let request = try value.request()
         for remark in value.remarks { Complaint.say(remark) }
-        if case .value(let value) = request { return .setting(path, to: try value.archive()) }
+        if case .value(let value) = request {
+            return .setting(path, to: try value.archive(), isBare: value.isBare)
+        }
         return .change { archive in
-            try .changed(archive, at: path ?? ValuePath([]), by: request, key: key)
+            guard let archive else {
+                return try .changed(nil, at: path ?? ValuePath([]), by: request, key: key)
+            }
+            return try archive.changingShown {
+                try .changed($0, at: path ?? ValuePath([]), by: request, key: key)
+            }
         }
     }
 

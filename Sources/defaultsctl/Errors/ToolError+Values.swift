@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsProtocol
 
 /// Messages about words that are not valid values.
 ///
@@ -11,6 +12,12 @@ extension ToolError {
         ToolError(
             "The value of '\(key.onOneLine)' has type \(type), but --raw is for text, numbers, booleans "
                 + "and data. Use --json.", refused)
+    }
+
+    static func wrongType(_ type: ExactType) -> ToolError {
+        ToolError(
+            "The current value has the exact type \(type), which this value does not fit. Give a value of "
+                + "that type, or delete the key first.", refused)
     }
 
     static let noValue = ToolError(

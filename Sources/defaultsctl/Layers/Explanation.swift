@@ -105,7 +105,7 @@ extension Explanation {
     ) -> String {
         guard entry.hasValue else { return "-" }
         guard let value else { return Amount.bytes(entry.size) }
-        return (try? value.jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
+        return (try? value.shown().jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
             ?? "a value that cannot be shown"
     }
 }

@@ -18,7 +18,7 @@ struct Listing {
     static func text(of archive: KeyedArchive, key: String) throws(ToolError) -> String {
         var writer = DateFolding(into: DescriptionWriter())
         do {
-            try archive.render(into: &writer)
+            try archive.shown().render(into: &writer)
         } catch {
             throw .cannotShow(key, because: error)
         }
@@ -39,7 +39,7 @@ struct Listing {
             let mark = writer.sink.mark
             do {
                 try writer.key(Text(entry.key))
-                try entry.archive.render(into: &writer)
+                try entry.archive.shown().render(into: &writer)
             } catch {
                 failure = failure ?? .cannotShow(entry.key, because: error)
                 writer.sink.rewind(to: mark)

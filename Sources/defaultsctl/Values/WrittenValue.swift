@@ -51,6 +51,11 @@ enum WrittenValue {
         }
     }
 
+    /// Whether it is one word without a type, which is a string unless something else is wanted.
+    var isBare: Bool {
+        if case .list(let list) = self { list.text(at: list.root) != nil } else { false }
+    }
+
     /// The text of a value that is a string.
     var text: Text? {
         switch self {

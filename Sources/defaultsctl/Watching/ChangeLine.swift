@@ -56,7 +56,7 @@ extension WatchedChange.Content {
         switch self {
         case .absent: "nothing"
         case .value(let archive):
-            (try? archive.jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
+            (try? archive.shown().jsonText(hasISODates: hasISODates)).map(ShownJSON.text)
                 ?? "a value that cannot be shown"
         case .large(let size): "\(size) bytes"
         case .unknown: "a value that was not kept"

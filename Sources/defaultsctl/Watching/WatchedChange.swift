@@ -70,7 +70,8 @@ extension WatchedChange.Content {
     fileprivate func part(at path: ValuePath) -> WatchedChange.Content {
         switch self {
         case .absent: .absent
-        case .value(let archive): (try? archive.value(at: path)).map { .value($0) } ?? .absent
+        case .value(let archive):
+            (try? archive.shown().value(at: path)).map { .value($0) } ?? .absent
         case .large, .unknown: .unknown
         }
     }

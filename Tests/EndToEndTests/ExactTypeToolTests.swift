@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The tool and values with an exact type of GVariant.
+@Suite(.serialized) struct ExactTypeToolTests {
+    let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private static func marker(_ type: String, _ value: String) -> String {
+        #"{"$class":"GVariant","type":"\#(type)","value":\#(value)}"#
+    }
+
+    private func write(_ key: String, _ words: String...) -> ProgramResult {
+        desktop.tool(["write", "a.b", key] + words)
+    }
+
+    private func store(_ key: String, _ type: String, _ value: String) {
+        #expect(write(key, "--json", Self.marker(type, value)).status == 0)
+    }
+
+    private func json(_ key: String) throws -> String {
+        try desktop.tool("read", "a.b", key, "--json").requireOutput()
+            .trimmingCharacters(in: .newlines)
+    }
+
+    @Test func `read shows the value, --json the marker, read-type the type`() throws {
+        store("n", "u", "5")
+        store("l", "as", #"["x","y"]"#)
+        #expect(
+            write("nested", "--json", "[\(Self.marker("y", "7")),\(Self.marker("ai", "[1]"))]")
+                .status == 0)
+        #expect(write("plain", "-int", "5").status == 0)
+        #expect(desktop.tool("read", "a.b", "n").output == "5\n")
+        #expect(desktop.tool("read", "a.b", "n", "--raw").output == "5\n")
+        #expect(desktop.tool("read", "a.b", "l").output == "(\n    x,\n    y\n)\n")
+        #expect(desktop.tool("read", "a.b", "l", "--path", "[1]").output == "y\n")
+        #expect(
+            desktop.tool("read", "a.b", "nested").output
+                == "(\n    7,\n        (\n        1\n    )\n)\n")
+        #expect(try json("n") == Self.marker("u", "5"))
+        #expect(
+            desktop.tool("read-type", "a.b", "n").output == "Type is integer (GVariant type u)\n")
+        #expect(
+            desktop.tool("read-type", "a.b", "l").output == "Type is array (GVariant type as)\n")
+        #expect(desktop.tool("read-type", "a.b", "n", "--json").output == "\"integer\"\n")
+        #expect(desktop.tool("read-type", "a.b", "plain").output == "Type is integer\n")
+        let all = desktop.tool("read", "a.b").output
+        #expect(all.contains("n = 5;") && !all.contains("GVariant"), "\(all)")
+        let explained = desktop.tool("explain", "a.b", "n").output
+        #expect(explained.contains(" 5") && !explained.contains("GVariant"), "\(explained)")
+        #expect(desktop.call("GetValue", "a.b", "n").output.contains("'GVariant'"))
+    }
+
+    @Test(arguments: [
+        ("u", "5", ["-int", "7"], "7"), ("u", "5", ["7"], "7"), ("u", "5", ["--json", "7"], "7"),
+        ("i", "5", ["-7"], "-7"), ("d", "5.0", ["7"], "7.0"), ("b", "true", ["no"], "false"),
+        ("s", #""a""#, ["7"], #""7""#), ("as", "[]", ["(a, b)"], #"["a","b"]"#),
+        ("(ss)", #"["",""]"#, ["-array", "1", "2"], #"["1","2"]"#),
+        ("as", #"["x"]"#, ["-array-add", "y"], #"["x","y"]"#),
+        ("mi", "3", ["--json", "null"], "null"),
+        ("as", #"["x"]"#, ["--path", "[0]", "-string", "z"], #"["z"]"#),
+    ])
+    func `write keeps the exact type`(type: String, value: String, words: [String], result: String)
+        throws
+    {
+        store("k", type, value)
+        let written = desktop.tool(["write", "a.b", "k"] + words)
+        #expect(written.status == 0, "\(written)")
+        #expect(try json("k") == Self.marker(type, result))
+    }
+
+    @Test(arguments: [
+        ("u", "5", ["-1"]), ("u", "5", ["x"]), ("y", "5", ["256"]), ("u", "5", ["-string", "7"]),
+        ("as", "[]", ["7"]), ("(ii)", "[1,2]", ["--path", "[2]", "-int", "3"]),
+        ("b", "true", ["-int", "1"]),
+    ])
+    func `A value that does not fit the exact type is refused`(
+        type: String, value: String, words: [String]
+    ) throws {
+        store("k", type, value)
+        let refused = desktop.tool(["write", "a.b", "k"] + words)
+        #expect(refused.status == 1 && refused.error.contains("type \(type)"), "\(refused)")
+        #expect(try json("k") == Self.marker(type, value))
+        #expect(desktop.tool("delete", "a.b", "k").status == 0)
+        #expect(write("k", "x").status == 0 && write("k", "y").status == 0)
+        #expect(try json("k") == #""y""#)
+    }
+
+    @Test func `A marker that is written replaces the type, and a document keeps it`() throws {
+        store("k", "u", "5")
+        store("k", "i", "-5")
+        #expect(try json("k") == Self.marker("i", "-5"))
+        let applied = desktop.run(
+            "sh", "-c", "echo write a.b k -6 | \(Desktop.programs)/defaultsctl apply")
+        #expect(applied.status == 0, "\(applied)")
+        #expect(try json("k") == Self.marker("i", "-6"))
+    }
+
+    @Test func `An object that is no marker is shown as it is`() throws {
+        for value in [
+            #"{"$class":"GVariants","type":"u","value":5}"#, #"{"$class":"Account","type":"u"}"#,
+            #"{"type":"u","value":5}"#,
+        ] {
+            #expect(write("k", "--json", value).status == 0)
+            #expect(try json("k") == value)
+            #expect(desktop.tool("read", "a.b", "k").output.contains("type = u;"))
+            #expect(desktop.tool("read-type", "a.b", "k").output.contains("GVariant") == false)
+        }
+    }
+}
