@@ -26,8 +26,6 @@ struct DconfDatabaseTests {
 
         """
 
-    private func paths(_ database: DconfDatabase) -> [String] { database.entries.map(\.path) }
-
     @Test func `A database that dconf wrote has its paths and values`() throws {
         let database = try DconfDatabase(DconfTool().compile(Self.text))
         #expect(database.faults.isEmpty && database.locks.isEmpty)
@@ -77,26 +75,27 @@ struct DconfDatabaseTests {
 
     @Test func `Thousands of random values go both ways`() throws {
         let seed = Int.random(in: 0..<1 << 32)
-        let values = try GLibValue.random(count: 2000, seed: seed).filter(\.isNormal)
+        let values = try GLibValue.random(count: 1500, seed: seed)
+            .filter { try !$0.text.isEmpty && $0.value() != nil }
+        #expect(values.count > 1000)
+        let keys = values.indices.map { (folder: "r/\($0 % 7)/\($0 % 61)", key: "key-\($0)") }
         var entries: [DconfDatabase.Entry] = []
-        for (number, given) in values.enumerated() {
-            guard let value = try given.value() else { continue }
-            entries.append(.init("/r/\(number % 7)/\(number % 61)/key-\(number)", value))
-        }
-        let ours = try DconfDatabase(entries: entries).bytes()
-        let read = try DconfDatabase(ours)
-        #expect(read.faults.isEmpty && read.entries.count == entries.count)
-        let known = Dictionary(entries.map { ($0.path, $0.value) }) { first, _ in first }
-        for entry in read.entries {
-            try #require(known[entry.path]?.notation == entry.value.notation, "seed \(seed)")
+        for (place, given) in zip(keys, values) {
+            let value = try #require(try given.value())
+            entries.append(.init("/\(place.folder)/\(place.key)", value))
         }
         let tool = try DconfTool()
-        let dump = try tool.user(ours, "dump", "/")
+        let dump = try tool.user(DconfDatabase(entries: entries).bytes(), "dump", "/")
+        let lines = zip(keys, values).map { "\($0.key)=\($1.text)" }
+        let dumped = dump.split(separator: "\n").filter { $0.hasPrefix("key-") }.map(String.init)
+        try #require(dumped.sorted() == lines.sorted(), "seed \(seed)")
+
         let theirs = try DconfDatabase(tool.compile(dump))
-        try #require(paths(theirs) == paths(read), "seed \(seed)")
-        for (mine, other) in zip(read.entries, theirs.entries) {
-            try #require(mine.value.type == other.value.type, "seed \(seed)")
-            try #require(mine.value.notation == other.value.notation, "\(mine.path), seed \(seed)")
+        #expect(theirs.faults.isEmpty && theirs.entries.count == entries.count)
+        let known = Dictionary(entries.map { ($0.path, $0.value) }) { first, _ in first }
+        for entry in theirs.entries {
+            try #require(known[entry.path]?.type == entry.value.type, "seed \(seed)")
+            try #require(known[entry.path]?.notation == entry.value.notation, "seed \(seed)")
         }
     }
 

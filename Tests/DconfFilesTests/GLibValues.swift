@@ -10,16 +10,19 @@ struct GLibValue {
     let isNormal: Bool
     /// What GLib reads from the bytes, in the notation of `ExactValue.notation`.
     let notation: String
+    /// The value as GLib prints it; empty if GLib cannot read that.
+    let text: String
 
     /// Random values of random types, then each again with some bytes changed.
     static func random(count: Int, seed: Int) throws -> [GLibValue] {
-        let output = try Python.run(program, arguments: ["\(count)", "\(seed)"])
+        let output = try Python.run(notation + program, arguments: ["\(count)", "\(seed)"])
         return String(decoding: output, as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
-            guard words.count == 4, let type = ExactType(String(words[0])) else { return nil }
+            guard words.count == 5, let type = ExactType(String(words[0])) else { return nil }
             return GLibValue(
                 type: type, bytes: hexadecimal(words[1]), isNormal: words[2] == "1",
-                notation: String(words[3]))
+                notation: String(words[3]),
+                text: String(decoding: hexadecimal(words[4]), as: UTF8.self))
         }
     }
 
@@ -49,15 +52,31 @@ struct GLibValue {
         }
     }
 
-    private static let program = #"""
-        import random, struct, sys
+    /// A program's functions for the notation of values.
+    static let notation = #"""
+        import struct, sys
         from gi.repository import GLib
-        count, seed = int(sys.argv[1]), int(sys.argv[2])
-        dice = random.Random(seed)
-        BASIC = "bynqiuxtdsog"
         BITS = {"n": 16, "i": 32, "x": 64, "y": 8, "q": 16, "u": 32, "t": 64}
         MAKE = {"n": "int16", "i": "int32", "x": "int64", "y": "byte", "q": "uint16", "u": "uint32",
                 "t": "uint64"}
+
+        def notation(v):
+            letter = v.get_type_string()[0]
+            if letter == "b": return "t" if v.get_boolean() else "f"
+            if letter in BITS: return str(getattr(v, "get_" + MAKE[letter])())
+            if letter == "d": return "d%x" % struct.unpack("<Q", struct.pack("<d", v.get_double()))
+            if letter in "sog": return "'" + v.get_string().encode().hex()
+            if letter == "h": return "h"
+            if letter == "v": return "<" + v.get_variant().get_type_string() + notation(v.get_variant()) + ">"
+            return "[" + ",".join(notation(v.get_child_value(i)) for i in range(v.n_children())) + "]"
+
+        """#
+
+    private static let program = #"""
+        import random
+        count, seed = int(sys.argv[1]), int(sys.argv[2])
+        dice = random.Random(seed)
+        BASIC = "bynqiuxtdsog"
 
         def some_type(depth):
             if depth == 0 or dice.random() < 0.3:
@@ -116,16 +135,6 @@ struct GLibValue {
             if letter == "{": return GLib.Variant.new_dict_entry(*parts)
             return GLib.Variant.new_tuple(*parts)
 
-        def notation(v):
-            letter = v.get_type_string()[0]
-            if letter == "b": return "t" if v.get_boolean() else "f"
-            if letter in BITS: return str(getattr(v, "get_" + MAKE[letter])())
-            if letter == "d": return "d%x" % struct.unpack("<Q", struct.pack("<d", v.get_double()))
-            if letter in "sog": return "'" + v.get_string().encode().hex()
-            if letter == "h": return "h"
-            if letter == "v": return "<" + v.get_variant().get_type_string() + notation(v.get_variant()) + ">"
-            return "[" + ",".join(notation(v.get_child_value(i)) for i in range(v.n_children())) + "]"
-
         def made_again(v):
             """A value of the same parts: GLib also takes some bytes as normal that it does not write."""
             kind = v.get_type_string()
@@ -139,7 +148,16 @@ struct GLibValue {
         def show(kind, data):
             v = GLib.Variant.new_from_bytes(GLib.VariantType.new(kind), GLib.Bytes.new(data), False)
             normal = v.is_normal_form() and (made_again(v).get_data_as_bytes().get_data() or b"") == data
-            print(kind, data.hex(), int(normal), notation(v) if normal else "")
+            print(kind, data.hex(), int(normal), notation(v) if normal else "",
+                  parsable_text(v).encode().hex() if normal else "")
+
+        def parsable_text(v):
+            """The text of the value; empty if GLib does not read its own text back."""
+            text = v.print_(True)
+            try:
+                return text if GLib.Variant.parse(None, text, None, None).equal(v) else ""
+            except GLib.Error:
+                return ""
 
         def broken(data):
             data = bytearray(data)

@@ -147,7 +147,8 @@ private enum StringTable {
         var offset = 4
         while offset < bytes.count, bytes[offset] == 0xFF {
             guard let end = bytes[(offset + 1)...].firstIndex(of: 0) else { break }
-            let last = (end + 1) | 3
+            // A text and its marks have two words at least.
+            let last = max((end + 1) | 3, offset + 7)
             guard last < bytes.count else { break }
             if bytes[last] == 0xFF {
                 names.append(String(decoding: bytes[(offset + 1)..<end], as: UTF8.self))
