@@ -69,6 +69,8 @@ struct ApplicationRightsTests {
         "Apply": ["@a{say} {}", "[]", "@a{st} {}", "@a{sv} {}"],
         "ApplyValues": ["{'Key': <10>}", "[]", "@a{st} {}", "@a{sv} {}"],
     ]
+    /// What these set in a domain, beside whatever else they change.
+    private static let joint = ["ApplyAll": "@a{say} {}", "ApplyAllValues": "{'Key': <10>}"]
     private static let open: [String: [String]] = [
         "\(service).ListDomains": [], "\(service).Synchronize": [],
         "org.freedesktop.DBus.Peer.Ping": [], "org.freedesktop.DBus.Peer.GetMachineId": [],
@@ -79,6 +81,7 @@ struct ApplicationRightsTests {
     ]
     private static let closed: [String: [String]] = [
         "\(service).Attach": ["['\(app)']"], "\(service).Follow": ["['\(app)']"],
+        "\(service).AttachValues": ["['\(app)']"], "\(service).FollowValues": ["['\(app)']"],
         "\(service).Unfollow": ["['\(app)']"], "\(maintenance).FindWriter": ["1"],
         "\(maintenance).MeasureDomain": [app, "1"], "\(maintenance).ListQuotas": ["0"],
         "\(maintenance).ListLocks": [app],
@@ -104,8 +107,8 @@ struct ApplicationRightsTests {
     }
 
     @Test func `Every method has its place in the table of rights`() throws {
-        let tables = [Self.reading, Self.searching, Self.changing]
-        let listed = tables.flatMap(\.keys).map { "\(Self.service).\($0)" }
+        let tables = [Self.reading, Self.searching, Self.changing].flatMap(\.keys)
+        let listed = (tables + Self.joint.keys).map { "\(Self.service).\($0)" }
         let known = Set(listed + Array(Self.open.keys) + Array(Self.closed.keys))
         #expect(try known == methods())
     }
@@ -169,6 +172,21 @@ struct ApplicationRightsTests {
         }
         let layer = answer("\(Self.service).SetValue", [Self.app + "@managed", "Key", "<1>"])
         #expect(layer.contains("Error.Locked"), "\(layer)")
+    }
+
+    @Test func `A change of several domains is refused if one of them may not be changed`() throws {
+        func part(_ domain: String, _ set: String) -> String { "('\(domain)', \(set), [], {})" }
+        let before = try desktop.call("GetAllValues", Self.app).requireOutput()
+        for (method, set) in Self.joint {
+            let name = "\(Self.service).\(method)"
+            for order in [[Self.app, Self.other], [Self.other, Self.app]] {
+                let parts = "[\(order.map { part($0, set) }.joined(separator: ", "))]"
+                #expect(answer(name, [parts, "{}"]).contains(Self.denied), "\(method)")
+            }
+            #expect(try desktop.call("GetAllValues", Self.app).requireOutput() == before)
+            let own = "[\(part(Self.app, set)), \(part(Self.helper, set))]"
+            #expect(call(name, [own, "{}"]).status == 0, "\(method)")
+        }
     }
 
     @Test func `The other methods tell nothing of the domains of others`() throws {

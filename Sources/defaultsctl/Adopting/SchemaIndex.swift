@@ -7,19 +7,9 @@ struct SchemaIndex {
     /// The folders above the paths of schemas, with at least two elements.
     private var foldersAbove: Set<String> = []
 
-    /// The variables that say where schemas are.
-    private static let variables = [
-        "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS", "GSETTINGS_SCHEMA_DIR", "XDG_CURRENT_DESKTOP",
-    ]
-
     /// The schemas that the programs of this session find.
     init() {
-        var environment: [String: String] = [:]
-        for name in Self.variables { environment[name] = Places.variable(name) }
-        self.init(SchemaCatalog(environment: environment))
-    }
-
-    private init(_ catalog: SchemaCatalog) {
+        let catalog = SchemaNote.catalog()
         for name in catalog.schemaNames {
             guard let schema = catalog.schema(named: name), let path = schema.path else { continue }
             schemas[path, default: []].append(schema)

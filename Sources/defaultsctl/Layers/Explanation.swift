@@ -77,7 +77,8 @@ extension Explanation {
         let lines = columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }
-        return (lines + [remark].compactMap(\.self)).joined(separator: "\n")
+        let remarks = [remark, SchemaNote(of: key, in: domain)?.text].compactMap(\.self)
+        return (lines + remarks).joined(separator: "\n")
     }
 
     /// The meaning of a lock without a value, if there is one.
@@ -129,10 +130,12 @@ extension Explanation {
             }
             return try ShownJSON.object(members)
         }
-        return try ShownJSON.object([
-            ("domain", domain.quoted), ("key", key.quoted), ("locked", "\(isLocked)"),
-            ("holds", holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
+        let schema = try SchemaNote(of: key, in: domain).map { ("schema", try $0.json()) }
+        let members = [
+            ("domain", try domain.quoted), ("key", try key.quoted), ("locked", "\(isLocked)"),
+            ("holds", try holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
             ("layers", "[\(objects.joined(separator: ","))]"),
-        ])
+        ]
+        return try ShownJSON.object(members + [schema].compactMap(\.self))
     }
 }
