@@ -34,7 +34,7 @@ COMPLETIONS = Sources/defaultsctl/Completion/Scripts
 # The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
 GSETTINGS = .build/gsettings/libgsettingsdefaults.so
 GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
-# Only the entry points of the module are visible. GNU C has atexit handlers of fork, and memmem.
+# Only the entry points of the module are visible.
 GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
 	-Wl,-z,defs -Wl,-z,now -Wl,-z,relro
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
@@ -46,7 +46,7 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc l
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
-	dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
+	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 

@@ -314,6 +314,8 @@ static gboolean take_message(Wire *wire) {
 static gboolean take_lines(Wire *wire) {
     static const char consent[] = "\r\nAGREE_UNIX_FD\r\n";
     GByteArray *received = wire->received;
+    if (received->len == 0)
+        return FALSE;
     const char *end = memmem(received->data, received->len, consent, strlen(consent));
     gboolean is_refused = received->len >= 3 && memcmp(received->data, "OK ", 3) != 0;
     if (is_refused || (end == NULL && received->len > LARGEST_LINES)) {
