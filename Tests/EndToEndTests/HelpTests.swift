@@ -13,7 +13,7 @@ import Testing
         "factory-reset", "apply", "import", "export",
         "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",
         "watch", "inspect", "sync",
-        "status", "stats", "doctor",
+        "status", "stats", "adopt", "release", "doctor",
         "backup",
     ]
 

@@ -20,6 +20,7 @@ struct AdoptionSession {
         let system = ProcessInfo.processInfo.environment
         environment = [
             "PATH": "\(Desktop.programs):\(system["PATH"] ?? "/usr/bin:/bin")", "HOME": path,
+            "LC_ALL": "C.UTF-8",
             "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data",
             "XDG_RUNTIME_DIR": "\(path)/runtime", "XDG_DATA_DIRS": "\(path)/share",
             "XDG_CONFIG_DIRS": "\(path)/xdg",

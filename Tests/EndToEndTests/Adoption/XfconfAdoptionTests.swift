@@ -17,8 +17,10 @@ struct XfconfAdoptionTests {
         def call(method, signature="()", *arguments):
             return bus.call_sync("org.xfce.Xfconf", "/org/xfce/Xfconf", "org.xfce.Xfconf", method,
                 GLib.Variant(signature, arguments), None, 0, -1, None)
-        for channel in sorted(call("ListChannels").unpack()[0]):
-            properties = call("GetAllProperties", "(ss)", channel, "/").get_child_value(0)
+        # xfconfd lists a channel when it has written its file.
+        for channel in "a.b", "new", "xfwm4":
+            try: properties = call("GetAllProperties", "(ss)", channel, "/").get_child_value(0)
+            except GLib.Error: continue
             for entry in sorted(properties.get_child_value(i).print_(True) for i in range(properties.n_children())):
                 print(channel, entry)
         END
@@ -123,11 +125,11 @@ struct XfconfAdoptionTests {
     @Test func `A file that cannot be read stops the adoption, and nothing is changed`() throws {
         let parts = try run(
             """
-            fill; pkill -TERM -x -P $$ xfconfd 2>/dev/null
+            fill
             mkdir -p $XDG_CONFIG_HOME/xfce4/xfconf/xfce-perchannel-xml
             echo '<channel name="bad"' > $XDG_CONFIG_HOME/xfce4/xfconf/xfce-perchannel-xml/bad.xml
             defaultsctl adopt xfconf 2>&1 && echo adopted; echo ----
-            owner; defaultsctl domains
+            xfconf-query -l > /dev/null; owner; defaultsctl domains
             """)
         #expect(parts[0].contains("bad.xml:") && !parts[0].contains("adopted\n"), "\(parts)")
         #expect(parts[1].hasPrefix("xfconfd\n") && !parts[1].contains("xfconf."), "\(parts)")
