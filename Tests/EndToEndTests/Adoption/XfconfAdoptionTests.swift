@@ -149,8 +149,8 @@ struct XfconfAdoptionTests {
                 xfconf-query -c xfwm4 -p /general/count -s $step
                 timeout --signal=KILL 0.0$((step * 6 / 10))$((step * 6 % 10)) defaultsctl release xfconf > /dev/null 2>&1
                 defaultsctl release xfconf > /dev/null || echo failed
-                [ "$(owner)" = xfconfd ] || echo "not released at $step"
                 [ "$(xfconf-query -c xfwm4 -p /general/count)" = $step ] || echo "lost at $step"
+                [ "$(owner)" = xfconfd ] || echo "not released at $step"
             done
             xfconf-query -c xfwm4 -p /general/count -s 7
             echo ----; list
