@@ -68,7 +68,6 @@ struct Adoption {
 
     /// Takes over what programs have stored with the other service since the last time.
     private func catchUp() async throws {
-        guard door.keepsSnapshots else { return }
         let snapshot = try door.snapshot()
         try await take(from: door.read(files.readMark()), to: door.read(snapshot))
         try files.writeMark(snapshot)
@@ -182,7 +181,7 @@ struct Adoption {
         if files.isAdopted { try await catchUp() }
         let written = try await stored()
         // Without the mark, the files have the values already.
-        if files.hasMark { try await writeBack(written) }
+        if files.isAdopted { try await writeBack(written) }
         if !door.busNames.isEmpty {
             try files.removeActivation()
             try await bus.reloadActivation()
@@ -216,7 +215,7 @@ struct Adoption {
     ///
     /// The values for this machine win over those for all machines.
     private func stored() async throws -> [ImportedDomain] {
-        let kept = files.hasMark && door.keepsSnapshots ? try door.read(files.readMark()) : []
+        let kept = files.isAdopted ? try door.read(files.readMark()) : []
         let known = Dictionary(kept.map { ($0.name, $0.entries) }) { first, _ in first }
         var domains: [ImportedDomain] = []
         let names = try await defaults.domains().map(\.withoutLayer) + known.keys

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsClient
 import DefaultsProtocol
+import KeyedArchive
 @preconcurrency import Glibc
 import SystemCalls
 
@@ -8,7 +9,8 @@ import SystemCalls
 ///
 /// 1. The mark, `$XDG_CONFIG_HOME/defaultsd/NAME`: with it, the database has the values of this door,
 ///    and the daemon serves it. It is written when everything is imported, and removed when everything is
-///    written back.
+///    written back. It has a snapshot of the other service's files, with which later changes of them are
+///    found.
 /// 2. An activation file for each name on the bus. The user's files win over those of packages.
 struct AdoptionFiles {
     let door: any DesktopDoor
@@ -26,33 +28,28 @@ struct AdoptionFiles {
     var paths: [String] { [mark] + door.busNames.map(path) }
 
     /// Whether the database has the values of this door.
-    ///
-    /// Without the activation files, the other service may have run since.
-    var isAdopted: Bool {
-        FileStatus.ifAny(mark) != nil
-            && door.busNames.allSatisfy { FileStatus.ifAny(path($0)) != nil }
-    }
+    var isAdopted: Bool { FileStatus.ifAny(mark) != nil }
+
+    /// Whether a file is missing, so that the other service may run.
+    var isIncomplete: Bool { paths.contains { FileStatus.ifAny($0) == nil } }
 
     /// Whether any of them exists.
     var isStarted: Bool { paths.contains { FileStatus.ifAny($0) != nil } }
 
-    var hasMark: Bool { FileStatus.ifAny(mark) != nil }
-
-    /// Writes the mark.
-    ///
-    /// If the door keeps snapshots, the mark is the one file of the snapshot.
-    func writeMark(_ snapshot: Snapshot) throws(ToolError) {
-        let note = Array("defaultsd keeps these values. See 'defaultsctl release'.\n".utf8)
-        try Self.write(door.keepsSnapshots ? snapshot.values.first ?? [] : note, to: mark)
+    /// Writes the mark, with a snapshot of the other service's files.
+    func writeMark(_ snapshot: Snapshot) throws {
+        try Self.write(try snapshot.archive.bytes, to: mark)
     }
 
-    /// The snapshot in the mark of a door that keeps snapshots.
-    func readMark() throws -> Snapshot {
+    /// The snapshot in the mark.
+    func readMark() throws(ToolError) -> Snapshot {
         do {
-            let bytes = try InputFile.contents(of: mark, limit: Self.largestMark)
-            return try door.snapshot().mapValues { _ in bytes }
+            return try Snapshot(
+                archive: try InputFile.contents(of: mark, limit: Self.largestMark))
         } catch let error as InputFile.Failure {
-            throw ToolError.input(mark, error.message)
+            throw .input(mark, error.message)
+        } catch {
+            throw .input(mark, "It is no mark of an adoption. Remove it, and adopt again.")
         }
     }
 

@@ -1,4 +1,6 @@
 import DBus
+import PropertyList
+import ValuePaths
 import DefaultsClient
 import KeyedArchive
 
@@ -39,9 +41,6 @@ protocol DesktopDoor {
     /// - Throws: `ToolError` if a file is damaged.
     func read(_ snapshot: Snapshot) throws -> [ImportedDomain]
 
-    /// Whether the mark keeps a snapshot, because programs may go on with the other service for a while.
-    var keepsSnapshots: Bool { get }
-
     /// Writes values into the files of the other service.
     ///
     /// - Parameter domains: Everything that the programs have stored by this door.
@@ -72,7 +71,41 @@ extension DesktopDoor {
 }
 
 /// The contents of files of another service, by their names.
-typealias Snapshot = [String: [UInt8]]
+struct Snapshot {
+    var files: [String: [UInt8]] = [:]
+
+    /// The files as a keyed archive: a dictionary of data.
+    var archive: KeyedArchive {
+        get throws {
+            let files = files.sorted { $0.key < $1.key }
+            var builder = ValueFormBuilder()
+            try builder.dictionary(keys: files.map { Text($0.key) }) { position, builder in
+                try builder.data(files[position].value[...])
+            }
+            return builder.finish()
+        }
+    }
+
+    init(_ files: [String: [UInt8]] = [:]) {
+        self.files = files
+    }
+
+    /// Reads an archive.
+    ///
+    /// - Throws: The reason why it is none of a snapshot.
+    init(archive bytes: [UInt8]) throws {
+        let archive = try KeyedArchive(validating: bytes)
+        var names = MemberNames()
+        try archive.render(into: &names)
+        for name in names.names {
+            let file = try archive.value(at: ValuePath([.name(Text(name))]))
+            guard case .data(let contents) = try RawValue.content(of: file) else {
+                throw RefusedValue()
+            }
+            files[name] = contents
+        }
+    }
+}
 
 /// A change of a value: before and after; nil if there is none.
 typealias DoorChange = (

@@ -57,12 +57,10 @@ struct GSettingsDoor: DesktopDoor {
 
     // MARK: From dconf
 
-    let keepsSnapshots = true
-
-    func snapshot() throws -> Snapshot { [Self.file: try contents()] }
+    func snapshot() throws -> Snapshot { Snapshot([Self.file: try contents()]) }
 
     func read(_ snapshot: Snapshot) throws -> [ImportedDomain] {
-        try domains(of: snapshot[Self.file] ?? [])
+        try domains(of: snapshot.files[Self.file] ?? [])
     }
 
     private static let file = "user"

@@ -25,20 +25,18 @@ struct XfconfDoor: DesktopDoor {
 
     func covers(_ domain: String) -> Bool { ChannelName(domain: domain) != nil }
 
-    let keepsSnapshots = false
-
     func snapshot() throws -> Snapshot {
-        guard FileStatus.ifAny(directory) != nil else { return [:] }
-        var files: Snapshot = [:]
+        guard FileStatus.ifAny(directory) != nil else { return Snapshot() }
+        var snapshot = Snapshot()
         for file in try Directory.names(in: directory) where channel(of: file) != nil {
-            files[file] = try InputFile.contents(
+            snapshot.files[file] = try InputFile.contents(
                 of: "\(directory)/\(file)", limit: Self.largestFile)
         }
-        return files
+        return snapshot
     }
 
     func read(_ snapshot: Snapshot) throws -> [ImportedDomain] {
-        try snapshot.sorted { $0.key < $1.key }.compactMap { file, bytes in
+        try snapshot.files.sorted { $0.key < $1.key }.compactMap { file, bytes in
             try channel(of: file).map {
                 ImportedDomain(name: $0.domain, entries: try entries(in: bytes, of: file))
             }

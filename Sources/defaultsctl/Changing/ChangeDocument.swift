@@ -211,7 +211,7 @@ struct ChangeObject {
 }
 
 /// The names of the members of a JSON object, without those of objects inside it.
-private struct MemberNames: PassiveSink {
+struct MemberNames: PassiveSink {
     private(set) var names: Set<String> = []
     private var depth = 0
 

@@ -93,6 +93,22 @@ struct XfconfAdoptionTests {
         #expect(try run("list") == [before])
     }
 
+    @Test func `doctor sees who serves the programs of an adopted user`() throws {
+        let parts = try run(
+            """
+            fill; defaultsctl doctor | grep -c xfconf: ; echo ----
+            defaultsctl adopt xfconf > /dev/null; defaultsctl doctor | grep -A1 xfconf; echo ----
+            rm $XDG_DATA_HOME/dbus-1/services/org.xfce.Xfconf.service
+            defaultsctl doctor | grep -A1 xfconf; echo ----
+            defaultsctl adopt xfconf; defaultsctl doctor | grep -A1 xfconf; list
+            """)
+        #expect(parts[0] == "0\n", "\(parts)")
+        #expect(parts[1].contains("Its programs use defaultsd."), "\(parts)")
+        #expect(parts[2].contains("was interrupted"), "\(parts)")
+        #expect(parts[3].contains("Its programs use defaultsd."), "\(parts)")
+        #expect(parts[3].contains("/general/count', <uint32 7>"), "\(parts)")
+    }
+
     @Test func `A dry run changes nothing and says what would be done`() throws {
         let parts = try run(
             """
