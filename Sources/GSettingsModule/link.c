@@ -1,5 +1,7 @@
 #include "link.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +10,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Connects at once or not at all. */
+/* How often a full queue of connections is tried, and the pause in milliseconds. */
+enum { MOST_ATTEMPTS = 50, PAUSE = 10 };
+
+/* Connects at once, or when the queue of connections has room, as at a log-in. */
 static int connect_socket(const struct sockaddr_un *address, socklen_t size) {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0)
         return -1;
-    if (connect(descriptor, (const struct sockaddr *)address, size) == 0)
-        return descriptor;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        if (connect(descriptor, (const struct sockaddr *)address, size) == 0)
+            return descriptor;
+        if (errno != EAGAIN)
+            break;
+        poll(NULL, 0, PAUSE);
+    }
     close(descriptor);
     return -1;
 }

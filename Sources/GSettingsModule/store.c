@@ -225,14 +225,31 @@ static Entry *find_entry(const char *path, const Place *place, Reading reading, 
     return NULL;
 }
 
-/* Fetches the value of an entry that the copy has without it. */
-static Entry *find_large(const char *path, Reading reading, Entry *entry, Layer layer) {
-    Place *place = place_of(path);
+/* Whether the value of a key is fetched already. */
+static gboolean is_asked(const Place *place, Layer layer) {
+    for (unsigned index = 0; index < large_requests->len; index++) {
+        const LargeRequest *asked = large_requests->pdata[index];
+        if (asked->copy == place->copy && asked->layer == layer && strcmp(asked->key, place->key) == 0)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+static void ask_for_large(const Place *place, Layer layer) {
     LargeRequest *asked = g_new(LargeRequest, 1);
     *asked = (LargeRequest){.copy = place->copy, .layer = layer, .key = g_strdup(place->key)};
     g_ptr_array_add(large_requests, asked);
+}
+
+/* Fetches the value of an entry that the copy has without it. */
+static Entry *find_large(const char *path, Reading reading, Entry *entry, Layer layer) {
+    Place *place = place_of(path);
+    if (!may_wait())
+        return entry;
+    if (!is_asked(place, layer))
+        ask_for_large(place, layer);
     gint64 end = g_get_monotonic_time() + FIRST_WAIT;
-    gboolean goes_on = service_wake(FALSE) && may_wait();
+    gboolean goes_on = service_wake(FALSE);
     while (goes_on && entry != NULL && entry->is_large && entry->form == NULL) {
         goes_on = wait_for_news(end);
         place = place_of(path);

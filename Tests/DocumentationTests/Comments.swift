@@ -53,6 +53,9 @@ private func call(_ archive: KeyedArchive) async throws {
     transaction.set("PlaySound", to: archive)
     transaction.remove("PlayMusic")
     try await defaults.apply(transaction, in: "org.example.Game")
+
+    let (game, menu) = (transaction, transaction)
+    try await defaults.applyAll([("org.example.Game", game), ("org.example.Menu", menu)])
 }
 
 private func look(_ defaults: RemoteDefaults) async throws {

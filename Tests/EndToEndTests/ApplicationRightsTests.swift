@@ -176,8 +176,8 @@ struct ApplicationRightsTests {
 
     @Test func `A change of several domains is refused if one of them may not be changed`() throws {
         func part(_ domain: String, _ set: String) -> String { "('\(domain)', \(set), [], {})" }
-        let before = try desktop.call("GetAllValues", Self.app).requireOutput()
         for (method, set) in Self.joint {
+            let before = try desktop.call("GetAllValues", Self.app).requireOutput()
             let name = "\(Self.service).\(method)"
             for order in [[Self.app, Self.other], [Self.other, Self.app]] {
                 let parts = "[\(order.map { part($0, set) }.joined(separator: ", "))]"

@@ -8,7 +8,7 @@ import DefaultsXfconf
 //
 // 1. The signals of Xfconf have values, as its interface demands. They exist only if the interface is
 //    served, only for the domains of channels, and only on the bus. Each is sent to its receivers one
-//    by one, by the rule of `SendingSignals`.
+//    by one, and never to all.
 // 2. A signal has the value at the moment when it is sent. So no program gets an older value after a
 //    newer one, and nothing that waits has a value.
 // 3. A change that does not change what programs see has no signal.
@@ -26,8 +26,8 @@ struct PropertyChanges {
     /// In the order of the changes, each once.
     private var waiting: [Change] = []
     private var known: Set<Change> = []
-    /// Who gets the signals; nil for all.
-    var receivers: [DefaultsObject.Receiver]?
+    /// Who gets the signals.
+    var receivers: [DefaultsObject.Receiver] = []
     /// Whether they are being sent.
     var areBeingSent = false
 
@@ -64,7 +64,8 @@ extension DefaultsObject {
     /// Sends the signals for changes of channels.
     func sendProperties(_ announcements: [Announcement], to listeners: Listeners) {
         guard !disk.hasEnded else { return }
-        propertyChanges.receivers = receivers(listeners)
+        // A value is never sent to all, as a program in a sandbox may connect in this moment.
+        propertyChanges.receivers = listeners.all.map { ($0.name, scope(of: $0.credentials)) }
         for announcement in announcements where announcement.domain.isOfChannel {
             let keys = (try? keys(of: announcement)) ?? []
             propertyChanges.add(keys.filter(PropertyName.isProperty), of: announcement.domain)
@@ -88,15 +89,9 @@ extension DefaultsObject {
     private func sendSomeProperties() {
         guard !disk.hasEnded else { return }
         let receivers = propertyChanges.receivers
-        let count = max(1, Self.mostPropertiesAtOnce / max(1, receivers?.count ?? 1))
+        let count = max(1, Self.mostPropertiesAtOnce / max(1, receivers.count))
         for change in propertyChanges.take(count) {
-            guard receivers?.isEmpty != true, let signal = try? propertySignal(change) else {
-                continue
-            }
-            guard let receivers else {
-                send(signal, to: nil)
-                continue
-            }
+            guard !receivers.isEmpty, let signal = try? propertySignal(change) else { continue }
             for receiver in receivers where receiver.scope?.mayRead(change.domain) ?? true {
                 send(signal, to: receiver.name)
             }
@@ -140,7 +135,7 @@ extension DefaultsObject {
     }
 
     /// Sends a signal; nobody waits for it, so a failure is not reported.
-    private func send(_ signal: PropertySignal, to receiver: BusName?) {
+    private func send(_ signal: PropertySignal, to receiver: BusName) {
         let declaration = signal.value == nil ? Xfconf.propertyRemoved : Xfconf.propertyChanged
         connection.assumeIsolated { connection in
             guard !connection.isLargelyUnread || signal.size <= Self.largestWhileUnread else {

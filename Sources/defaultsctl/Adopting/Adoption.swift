@@ -44,8 +44,8 @@ struct Adoption {
     func adopt() async throws -> Report {
         try door.check()
         if files.isAdopted {
-            try await catchUp()
             _ = try await takeNames()
+            try await catchUp()
             return "\(door.name) is adopted already."
                 + remainder(of: door.rivalLibrary, using: door.rival)
         }
@@ -53,17 +53,29 @@ struct Adoption {
         for name in door.busNames { try await endRival(of: name) }
         let snapshot = try door.snapshot()
         let found = try door.read(snapshot)
-        let imported = try await replace(found)
+        let left = try await importing(found)
         try files.writeMark(snapshot)
-        if try await takeNames() {
-            try await take(from: found, to: try door.read(door.snapshot()))
-        }
-        let left = found.reduce(0) { $0 + $1.entries.count } - imported
+        if try await takeNames() { try await catchUp() }
         return "\(door.name): \(Self.count(found)) imported. Programs use defaultsd now."
             + (left == 0
                 ? ""
                 : " \(Amount.of(left, "value")) of these were left out, as their keys are locked.")
             + remainder(of: door.rivalLibrary, using: door.rival)
+    }
+
+    /// Imports what the other service has.
+    ///
+    /// After an earlier release, this is what has changed there since.
+    ///
+    /// - Returns: How many values are left out because their keys are locked.
+    private func importing(_ found: [ImportedDomain]) async throws -> Int {
+        let released = try files.readReleased().map { try door.read($0) }
+        try await take(from: released ?? [], to: found, replacing: released == nil)
+        var left = 0
+        for domain in found {
+            left += try await locked(Set(domain.entries.map(\.key)), in: domain.name).count
+        }
+        return left
     }
 
     /// Takes over what programs have stored with the other service since the last time.
@@ -102,55 +114,37 @@ struct Adoption {
         return hadRival
     }
 
-    /// Gives domains exactly these values, in one change.
-    ///
-    /// Locked keys stay as they are.
-    ///
-    /// - Returns: How many values were set.
-    private func replace(_ domains: [ImportedDomain]) async throws -> Int {
-        var transactions: [(domain: String, transaction: DefaultsTransaction)] = []
-        for domain in domains {
-            var transaction = DefaultsTransaction()
-            let keys = Set(domain.entries.map(\.key))
-            let before = try await defaults.keys(in: domain.name)
-            let locked = try await locked(keys.union(before), in: domain.name)
-            for entry in domain.entries where !locked.contains(entry.key) {
-                transaction.set(entry.key, to: entry.archive)
-            }
-            for key in before where !keys.contains(key) && !locked.contains(key) {
-                transaction.remove(key)
-            }
-            if !transaction.isEmpty { transactions.append((domain.name, transaction)) }
-        }
-        if !transactions.isEmpty { try await defaults.applyAll(transactions, isDurable: true) }
-        return transactions.reduce(0) { $0 + $1.transaction.values.count }
-    }
-
     private func locked(_ keys: Set<String>, in domain: String) async throws -> Set<String> {
         Set(try await defaults.lockedKeys(of: keys, in: domain).map(\.key))
     }
 
-    /// Makes the changes that lead from one state of the other service to a later one.
+    /// Makes the changes that lead from one state of the other service to a later one, as one change.
     ///
-    /// A key that has another value here than in the first state was changed here, too, and keeps its
-    /// value.
+    /// Locked keys stay as they are. A key that has another value here than in the first state was
+    /// changed here, too, and keeps its value.
+    ///
+    /// - Parameter isReplacing: Whether a key gets the later value whatever it has here.
     private func take(
-        from earlier: [ImportedDomain], to later: [ImportedDomain]
+        from earlier: [ImportedDomain], to later: [ImportedDomain],
+        replacing isReplacing: Bool = false
     ) async throws {
-        let changes = Self.changes(from: earlier, to: later)
+        let changes = Dictionary(grouping: Self.changes(from: earlier, to: later), by: \.domain)
         try await defaults.retrying {
             var transactions: [String: DefaultsTransaction] = [:]
-            for (domain, changes) in Dictionary(grouping: changes, by: \.domain) {
+            for (domain, changes) in changes {
                 let locked = try await locked(Set(changes.map(\.key)), in: domain)
+                // Programs see the value for this machine, if there is one.
+                let ofThisMachine = Set(try await defaults.keys(in: "\(domain)@host"))
                 for change in changes where !locked.contains(change.key) {
+                    let layer = ofThisMachine.contains(change.key) ? "\(domain)@host" : domain
                     let (own, generation) = try await defaults.archiveIfThere(
-                        forKey: change.key, in: domain)
-                    guard Self.areSame(own, change.before) else { continue }
-                    transactions[domain, default: .init()].expected[change.key] = generation
+                        forKey: change.key, in: layer)
+                    guard isReplacing || Self.areSame(own, change.before) else { continue }
+                    transactions[layer, default: .init()].expected[change.key] = generation
                     if let archive = change.archive {
-                        transactions[domain, default: .init()].set(change.key, to: archive)
+                        transactions[layer, default: .init()].set(change.key, to: archive)
                     } else {
-                        transactions[domain, default: .init()].remove(change.key)
+                        transactions[layer, default: .init()].remove(change.key)
                     }
                 }
             }
@@ -170,25 +164,24 @@ struct Adoption {
     /// What ``release()`` would do.
     func releasePlan() async throws -> Report {
         guard files.isStarted else { return "\(door.name) is not adopted." }
+        let kept = files.isAdopted ? try door.read(files.readMark()) : []
         return
-            "\(door.name): \(Self.count(try await stored())) would be written back for \(door.rival), "
-            + "and these files removed: " + files.paths.joined(separator: ", ")
+            "\(door.name): \(Self.count(try await stored(keeping: kept))) would be written back for "
+            + "\(door.rival), and these files removed: " + files.paths.joined(separator: ", ")
     }
 
     /// Writes the values into the files of the other service, and gives it its place back.
     func release() async throws -> Report {
         guard files.isStarted else { return "\(door.name) is not adopted." }
-        if files.isAdopted { try await catchUp() }
-        let written = try await stored()
-        // Without the mark, the files have the values already.
-        if files.isAdopted { try await writeBack(written) }
+        let written = files.isAdopted ? try await writeBack() : []
         if !door.busNames.isEmpty {
             try files.removeActivation()
             try await bus.reloadActivation()
         }
-        try files.removeMark()
+        try files.retireMark()
         if !door.busNames.isEmpty { try await bus.restartService() }
-        try await door.pass(Self.changes(from: written, to: try await stored()), over: bus)
+        try await door.pass(
+            Self.changes(from: written, to: try await stored(keeping: written)), over: bus)
         return
             "\(door.name): \(Self.count(written)) written back. Programs use \(door.rival) again."
             + remainder(of: door.library, using: "defaultsd")
@@ -198,15 +191,21 @@ struct Adoption {
     private static let mostAttempts = 16
 
     /// Writes the files of the other service while it does not run.
-    private func writeBack(_ domains: [ImportedDomain]) async throws {
+    ///
+    /// - Returns: What was written.
+    private func writeBack() async throws -> [ImportedDomain] {
         for _ in 1...Self.mostAttempts {
             for name in door.writers { try await endRival(of: name) }
+            try await catchUp()
+            let domains = try await stored(keeping: door.read(files.readMark()))
             try door.write(domains)
+            // From now on, what differs from these files was changed later.
+            try files.writeMark(door.snapshot())
             var isRunning = false
             for name in door.writers where try await bus.rival(for: name) != nil {
                 isRunning = true
             }
-            if !isRunning { return }
+            if !isRunning { return domains }
         }
         throw ToolError.rivalReturns(door.rival)
     }
@@ -214,8 +213,10 @@ struct Adoption {
     /// Everything that programs have stored by this door.
     ///
     /// The values for this machine win over those for all machines.
-    private func stored() async throws -> [ImportedDomain] {
-        let kept = files.isAdopted ? try door.read(files.readMark()) : []
+    ///
+    /// - Parameter kept: What the other service has. Its domains count, too, and of locked keys its
+    ///   values.
+    private func stored(keeping kept: [ImportedDomain]) async throws -> [ImportedDomain] {
         let known = Dictionary(kept.map { ($0.name, $0.entries) }) { first, _ in first }
         var domains: [ImportedDomain] = []
         let names = try await defaults.domains().map(\.withoutLayer) + known.keys

@@ -39,24 +39,39 @@ struct AdoptionFiles {
     /// Writes the mark, with a snapshot of the other service's files.
     func writeMark(_ snapshot: Snapshot) throws {
         try Self.write(try snapshot.archive.bytes, to: mark)
+        try Self.remove(released)
     }
 
     /// The snapshot in the mark.
-    func readMark() throws(ToolError) -> Snapshot {
+    func readMark() throws(ToolError) -> Snapshot { try Self.snapshot(in: mark) }
+
+    /// The snapshot of an earlier release; nil if there was none.
+    func readReleased() throws(ToolError) -> Snapshot? {
+        FileStatus.ifAny(released) == nil ? nil : try Self.snapshot(in: released)
+    }
+
+    private var released: String { "\(mark).released" }
+
+    private static func snapshot(in path: String) throws(ToolError) -> Snapshot {
         do {
             return try Snapshot(
-                archive: try InputFile.contents(of: mark, limit: Self.largestMark))
+                archive: try InputFile.contents(of: path, limit: Self.largestMark))
         } catch let error as InputFile.Failure {
-            throw .input(mark, error.message)
+            throw .input(path, error.message)
         } catch {
-            throw .input(mark, "It is no mark of an adoption. Remove it, and adopt again.")
+            throw .input(path, "It is not the file of an adoption. Remove it, and try again.")
         }
     }
 
     /// The largest mark, in bytes: that of a database of dconf.
     private static let largestMark = 256 << 20
 
-    func removeMark() throws(ToolError) { try Self.remove(mark) }
+    /// Removes the mark, and keeps its snapshot for the next adoption.
+    func retireMark() throws(ToolError) {
+        guard rename(mark, released) == 0 || errno == ENOENT else {
+            throw .input(mark, SystemError.words(for: errno) + ".")
+        }
+    }
 
     func writeActivation(of program: String) throws(ToolError) {
         for name in door.busNames {

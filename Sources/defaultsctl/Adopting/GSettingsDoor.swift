@@ -103,16 +103,20 @@ struct GSettingsDoor: DesktopDoor {
 
     func write(_ domains: [ImportedDomain]) throws {
         let known = Set(domains.map(\.name))
-        var entries = try DconfDatabase.entries(of: contents()).filter { entry in
-            SettingsPath(entry.path).map { !known.contains($0.domain) && !covers($0.domain) }
-                ?? true
+        let former = try DconfDatabase.entries(of: contents())
+        let formerByPath = Dictionary(former.map { ($0.path, $0) }) { first, _ in first }
+        var entries = former.filter { entry in
+            SettingsPath(entry.path).map { !known.contains($0.domain) } ?? true
         }
         for domain in domains {
             for entry in domain.entries {
-                guard let path = SettingsPath(domain: domain.name, key: entry.key),
-                    let value = try? value(of: entry.archive, at: path)
-                else { continue }
-                entries.append(.init(path.path, value))
+                guard let path = SettingsPath(domain: domain.name, key: entry.key) else { continue }
+                if let value = try? value(of: entry.archive, at: path) {
+                    entries.append(.init(path.path, value))
+                } else if let entry = formerByPath[path.path] {
+                    // No program of GSettings reads such a value, so the former one is still theirs.
+                    entries.append(entry)
+                }
             }
         }
         do {
@@ -140,6 +144,7 @@ struct GSettingsDoor: DesktopDoor {
     private func tellReaders() {
         guard let flag, let file = try? File(flag, O_RDWR) else { return }
         try? file.write([1], at: 0)
+        unlink(flag)
     }
 
     func pass(_ changes: [DoorChange], over bus: Connection) async throws {}

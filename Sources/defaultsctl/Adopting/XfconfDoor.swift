@@ -102,7 +102,8 @@ struct XfconfDoor: DesktopDoor {
                     Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.setProperty.name,
                     property + [.variant(value.value)])
             } else {
-                _ = try await bus.call(
+                // A property that is not there needs no reset.
+                _ = try? await bus.call(
                     Xfconf.busName, Xfconf.objectPath, Xfconf.interface, Xfconf.resetProperty.name,
                     property + [.boolean(false)])
             }

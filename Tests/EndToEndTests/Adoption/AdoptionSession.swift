@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -40,8 +41,17 @@ struct AdoptionSession {
     ///
     /// - Parameter variables: More of its environment.
     func run(_ script: String, adding variables: [String: String] = [:]) -> ProgramResult {
-        ProgramResult.run(
+        defer { waitForDaemon() }
+        return ProgramResult.run(
             ["dbus-run-session", "--", "bash", "-c", script],
             environment: environment.merging(variables) { $1 })
+    }
+
+    /// The daemon ends after its bus, and holds the lock until then.
+    private func waitForDaemon() {
+        let lock = open("\(directory.path)/config/defaultsd/lock", O_RDONLY | O_CLOEXEC)
+        guard lock >= 0 else { return }
+        flock(lock, LOCK_EX)
+        close(lock)
     }
 }

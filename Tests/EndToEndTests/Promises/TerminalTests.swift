@@ -53,6 +53,8 @@ import Testing
         "sync": [["sync", "H"]],
         "status": [["status"], ["status", "--json"]],
         "stats": [["stats"], ["stats", "--json"]],
+        "adopt": [["adopt", "H"], ["adopt", "--dry-run"]],
+        "release": [["release", "H"], ["release"]],
         "doctor": [["doctor"], ["doctor", "--json"]],
         "backup": [
             ["backup", "list"], ["backup", "restore", "H"], ["backup", "show", "H"],
