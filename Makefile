@@ -95,6 +95,7 @@ torture: build setup-run setup-test
 # Programs and test programs of desktops, unmodified.
 desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
+	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
 
 # What is installed, on a clean Debian that debootstrap makes; as root.

@@ -73,11 +73,11 @@ struct DconfDatabaseTests {
         #expect(dump == Self.text)
     }
 
-    @Test func `Thousands of random values go both ways`() throws {
+    @Test func `Hundreds of random values go both ways`() throws {
         let seed = Int.random(in: 0..<1 << 32)
-        let values = try GLibValue.random(count: 1500, seed: seed)
+        let values = try GLibValue.random(count: 400, seed: seed)
             .filter { try !$0.text.isEmpty && $0.value() != nil }
-        #expect(values.count > 1000)
+        #expect(values.count > 250)
         let keys = values.indices.map { (folder: "r/\($0 % 7)/\($0 % 61)", key: "key-\($0)") }
         var entries: [DconfDatabase.Entry] = []
         for (place, given) in zip(keys, values) {

@@ -15,7 +15,7 @@ import Testing
         throws
     {
         let seed = Int.random(in: 0..<1 << 32)
-        let values = try GLibValue.random(count: 2000, seed: seed).filter(\.isNormal)
+        let values = try GLibValue.random(count: 500, seed: seed).filter(\.isNormal)
         var count = 0
         for given in values {
             guard let value = try given.value() else { continue }
@@ -23,13 +23,13 @@ import Testing
             try #require(try value.gvariant() == given.bytes, "\(given.type), seed \(seed)")
             count += 1
         }
-        #expect(count >= 2000 && values.count - count < 200)
+        #expect(count >= 500 && values.count - count < 50)
     }
 
     @Test func `Bytes that are not normal for GLib are an error`() throws {
         let seed = Int.random(in: 0..<1 << 32)
-        let values = try GLibValue.random(count: 2000, seed: seed).filter { !$0.isNormal }
-        #expect(values.count >= 2000)
+        let values = try GLibValue.random(count: 500, seed: seed).filter { !$0.isNormal }
+        #expect(values.count >= 500)
         for given in values {
             try #require(throws: GVariantError.self, "\(given.type) \(given.bytes), seed \(seed)") {
                 try ExactValue(gvariant: given.bytes[...], as: given.type)

@@ -15,15 +15,10 @@ import Testing
         }
     }
 
-    @Test func `The module has no fault that the sanitizers find`() {
-        let result = trials("--sanitized")
-        #expect(result.status == 0, "\(result.output)\(result.error)")
-    }
-
-    private func trials(_ arguments: String...) -> ProgramResult {
+    private func trials() -> ProgramResult {
         let program = Desktop.packageDirectory + "Tests/GSettings/gsettings-test"
         return ProgramResult.run(
-            [program, "--programs", Desktop.programs] + arguments,
+            [program, "--programs", Desktop.programs],
             environment: ProcessInfo.processInfo.environment)
     }
 }
