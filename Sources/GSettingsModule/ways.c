@@ -2,7 +2,7 @@
  *
  * Invariants
  *
- * 1. Nothing is sent to a daemon behind the socket, and nothing of it is used, before it has said that
+ * 1. Nothing is sent to a daemon at the socket, and nothing of it is used, before it has said that
  *    it serves the bus of this session. Only the request for copies is sent with that question.
  * 2. A process that needs nothing starts no daemon: after a loss it waits for the next one.
  * 3. The answers to calls of an earlier connection or daemon are ignored: the calls are forgotten. So a
@@ -38,7 +38,7 @@ static Way way = WAY_NONE;
 static Wire *direct, *bus, *wire;
 /* The name of this process on the bus. */
 static char *own_name;
-/* The daemon behind the socket is not the one of this session, or it closes connections at once. */
+/* The daemon at the socket is not the one of this session, or it closes connections at once. */
 static gboolean is_barred;
 /* When the connection to the socket was made. */
 static gint64 direct_since;
@@ -132,7 +132,7 @@ static void use_bus(void) {
     exchange_work();
 }
 
-/* Goes on over the bus, as the daemon behind the socket is not the one of this session. */
+/* Goes on over the bus, as the daemon at the socket is not the one of this session. */
 static void leave_socket(void) {
     is_barred = TRUE;
     drop_wire();

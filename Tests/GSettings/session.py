@@ -132,7 +132,7 @@ class Session:
 
 
 class Client:
-    """A program with a main loop that does what it is told; see client.py."""
+    """A program with a main loop that carries out commands; see client.py."""
 
     def __init__(self, environment):
         self.process = subprocess.Popen(

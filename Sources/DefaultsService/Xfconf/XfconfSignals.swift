@@ -134,7 +134,9 @@ extension DefaultsObject {
         return try database.keys(of: announcement.domain) + removed
     }
 
-    /// Sends a signal; nobody waits for it, so a failure is not reported.
+    /// Sends a signal.
+    ///
+    /// No caller waits for it, so a failure is not reported.
     private func send(_ signal: PropertySignal, to receiver: BusName) {
         let declaration = signal.value == nil ? Xfconf.propertyRemoved : Xfconf.propertyChanged
         connection.assumeIsolated { connection in

@@ -122,7 +122,7 @@ struct XfconfAdoptionTests {
 
     @Test
     func
-        `What was reset while adopted is gone after the release, and a second adoption starts anew`()
+        `A reset while adopted is kept by the release, and a second adoption imports later changes`()
         throws
     {
         let parts = try run(
