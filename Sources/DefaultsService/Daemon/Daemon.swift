@@ -110,8 +110,9 @@ package actor Daemon {
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
-        places = options.placesWithChannels
-        desktopNames = options.servedDesktops.map(\.busName)
+        let services = options.servedDesktops
+        places = options.places(serving: services)
+        desktopNames = services.map(\.busName)
         self.logger = logger
         loop = connection.loop
     }

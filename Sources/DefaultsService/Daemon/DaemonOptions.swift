@@ -46,9 +46,9 @@ package struct DaemonOptions: Sendable {
     }
 
     /// The directories, with those of channels if Xfconf is served.
-    var placesWithChannels: LayerPlaces {
+    func places(serving services: Set<DesktopService>) -> LayerPlaces {
         var places = places
-        if servedDesktops.contains(.xfconf) { places.channels = .ofEnvironment() }
+        if services.contains(.xfconf) { places.channels = .ofEnvironment() }
         return places
     }
 

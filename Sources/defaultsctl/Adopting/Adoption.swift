@@ -1,5 +1,6 @@
 import DBus
 import DefaultsClient
+import DefaultsProtocol
 import KeyedArchive
 
 /// The way of one door to defaultsd, and back.
@@ -172,8 +173,20 @@ struct Adoption {
 
     /// Writes the values into the files of the other service, and gives it its place back.
     func release() async throws -> Report {
-        guard files.isStarted else { return "\(door.name) is not adopted." }
-        let written = files.isAdopted ? try await writeBack() : []
+        let released = try files.readReleased()
+        let isServing = try await isServing
+        guard files.isStarted || released != nil && isServing else {
+            return "\(door.name) is not adopted."
+        }
+        let written: [ImportedDomain]
+        if files.isAdopted {
+            written = try await writeBack()
+        } else if let released {
+            // An earlier run was interrupted after it had written everything.
+            written = try door.read(released)
+        } else {
+            written = try await stored(keeping: [])
+        }
         if !door.busNames.isEmpty {
             try files.removeActivation()
             try await bus.reloadActivation()
@@ -185,6 +198,17 @@ struct Adoption {
         return
             "\(door.name): \(Self.count(written)) written back. Programs use \(door.rival) again."
             + remainder(of: door.library, using: "defaultsd")
+    }
+
+    /// Whether the daemon still has a name of the door.
+    private var isServing: Bool {
+        get async throws {
+            let service = try await bus.owner(of: Contract.busName)
+            for name in door.busNames {
+                if let owner = try await bus.owner(of: name), owner == service { return true }
+            }
+            return false
+        }
     }
 
     /// How often a program may start the other service while its files are written.

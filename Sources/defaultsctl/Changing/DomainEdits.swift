@@ -38,8 +38,8 @@ struct DomainEdits {
         _ edit: Edit, of key: String, ifStillAt generation: UInt64? = nil, line: Int = 0
     ) throws(ToolError) {
         guard KeyRule.allows(key) else { throw .noSuchKey(key) }
-        if case .set(let archive) = edit, archive.bytes.count > ContractLimits.maximumValueSize {
-            throw .valueTooLarge(key, archive.bytes.count)
+        if case .set(let write) = edit, write.value.bytes.count > ContractLimits.maximumValueSize {
+            throw .valueTooLarge(key, write.value.bytes.count)
         }
         if let earlier = expected[key], let generation, earlier != generation {
             throw .twoGenerations(key)
@@ -137,12 +137,11 @@ extension DomainEdits {
         transaction.expected = (snapshot?.expected ?? [:]).merging(expected) { $1 }
         for key in keys {
             switch edits[key] {
-            case .set(let archive): transaction.set(key, to: archive)
             case .remove: transaction.remove(key)
-            case .write(let value):
+            case .set(let write):
                 do {
                     transaction.set(
-                        key, to: try await value.fitted(to: key, in: domain, of: defaults))
+                        key, to: try await write.fitted(to: key, in: domain, of: defaults))
                 } catch {
                     throw KeyFailure(domain: domain, key: key, reason: error)
                 }
@@ -266,9 +265,8 @@ private struct DomainSnapshot {
 
 /// The change of the value of one key.
 enum Edit {
-    case set(KeyedArchive)
     /// Sets the value, with the exact type that the current value has.
-    case write(TypedWrite)
+    case set(TypedWrite)
     case remove
     /// Makes the new value from the current one; its argument is nil if there is none.
     case change((KeyedArchive?) throws -> KeyedArchive)
@@ -283,7 +281,7 @@ enum Edit {
     static func setting(
         _ path: ValuePath?, to value: KeyedArchive, isBare: Bool = false
     ) -> Edit {
-        guard let path else { return .write(TypedWrite(value: value, isBare: isBare)) }
+        guard let path else { return .set(TypedWrite(value: value, isBare: isBare)) }
         return .change { archive in
             guard let archive else { throw NothingThere() }
             return try archive.changingShown { try $0.setting(path, to: value) }
@@ -309,8 +307,7 @@ enum Edit {
     func followed(by next: Edit) -> Edit {
         guard case .change(let change) = next else { return next }
         return switch self {
-        case .set(let archive): .change { _ in try change(archive) }
-        case .write(let write): .change { try change(write.value(replacing: $0)) }
+        case .set(let write): .change { try change(write.value(replacing: $0)) }
         case .remove: .change { _ in try change(nil) }
         case .change(let first): .change { try change(first($0)) }
         }

@@ -8,8 +8,15 @@ import ValuePaths
 extension KeyedArchive {
     /// Whether a value in it may have a marker of an exact type.
     private var mayHaveMarkers: Bool {
-        let name = Array("GVariant".utf8)
-        return bytes.indices.contains { bytes[$0...].starts(with: name) }
+        // The name of a class is in ASCII in every archive.
+        let (text, name) = (bytes.span, Array("GVariant".utf8))
+        var matched = 0
+        for index in text.indices {
+            // The first letter is nowhere else in the name.
+            matched = text[index] == name[matched] ? matched + 1 : text[index] == name[0] ? 1 : 0
+            if matched == name.count { return true }
+        }
+        return false
     }
 
     /// The exact type that the whole value has; nil if it has none.
@@ -61,6 +68,7 @@ struct TypedWrite {
     func fitted(
         to key: String, in domain: String, of defaults: RemoteDefaults
     ) async throws -> KeyedArchive {
+        guard try value.exactType() == nil else { return value }
         let current = try? await defaults.archiveIfThere(forKey: key, in: domain).archive
         return try value(replacing: current)
     }
