@@ -195,6 +195,21 @@ import Testing
         #expect(desktop.tool("domains").output == "a.b, c.d\n")
     }
 
+    @Test func `A value that is too large is refused with its line, before anything is changed`() {
+        let large = String(repeating: "x", count: 17 << 20)
+        let refused = apply(
+            """
+            write a.b first -int 1
+            {"domain":"a.b","key":"large","value":"\(large)"}
+            """)
+        #expect(refused.status == 1)
+        #expect(
+            refused.error.hasPrefix(
+                "defaultsctl: standard input, line 2: The value of 'large' has "),
+            "\(refused.error)")
+        #expect(desktop.tool("domains").output == "\n")
+    }
+
     @Test func `write and delete compare and set, and wait`() throws {
         func tool(_ words: String...) -> Int32 { desktop.tool(words).status }
         #expect(tool("write", "org.example.Game", "K", "-int", "1", "--if-generation", "0") == 0)

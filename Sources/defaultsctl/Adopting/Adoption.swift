@@ -110,7 +110,8 @@ struct Adoption {
         }
         for name in door.busNames where try await bus.owner(of: name) == nil {
             try await bus.restartService()
-            try await bus.startService(name)
+            // The bus would start a second daemon for the name.
+            try await bus.waitForOwner(of: name)
         }
         return hadRival
     }

@@ -34,6 +34,21 @@ extension Connection {
         }
     }
 
+    /// Waits until a name has an owner.
+    ///
+    /// - Throws: `ToolError` if it gets none.
+    func waitForOwner(of name: BusName) async throws {
+        let changes = try await ownerChanges(of: name, limit: 16)
+        guard try await owner(of: name) == nil else { return }
+        let arrival = Task(executorPreference: loop) {
+            for await _ in changes where try await self.owner(of: name) != nil { return true }
+            return false
+        }
+        let timer = loop.schedule(after: Self.patience) { arrival.cancel() }
+        defer { timer.cancel() }
+        guard try await arrival.value else { throw ToolError.noOwner(name.string) }
+    }
+
     /// Ends the daemon, and has the bus start it again.
     func restartService() async throws {
         try await end(Contract.busName)

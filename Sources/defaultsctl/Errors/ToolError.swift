@@ -93,6 +93,12 @@ struct ToolError: Error {
         )
     }
 
+    static func noOwner(_ name: String) -> ToolError {
+        ToolError(
+            "The daemon was started again and does not serve \(name). Run 'defaultsctl doctor' to find the "
+                + "cause, and then this command again.", refused)
+    }
+
     static func rivalReturns(_ name: String) -> ToolError {
         ToolError(
             "Programs start \(name) again and again. End those that store settings, and run this command "

@@ -109,6 +109,28 @@ struct XfconfAdoptionTests {
         #expect(parts[3].contains("/general/count', <uint32 7>"), "\(parts)")
     }
 
+    @Test func `A release that ended before the daemon did is ended by the next one`() throws {
+        let parts = try run(
+            """
+            fill; defaultsctl adopt xfconf > /dev/null; defaultsctl release xfconf > /dev/null
+            list; echo ----
+            defaultsctl adopt xfconf > /dev/null
+            # The state after the mark is removed, with the daemon as it was.
+            mv $XDG_CONFIG_HOME/defaultsd/xfconf $XDG_CONFIG_HOME/defaultsd/xfconf.released
+            rm $XDG_DATA_HOME/dbus-1/services/org.xfce.Xfconf.service
+            gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+                --method org.freedesktop.DBus.ReloadConfig > /dev/null
+            xfconf-query -c xfwm4 -p /general/count -s 8; owner; defaultsctl release xfconf; echo ----
+            list; echo ----; owner; defaultsctl release xfconf
+            """)
+        try #require(parts.count == 4, "\(parts)")
+        #expect(
+            parts[1].hasPrefix("defaultsd\nxfconf: ") && parts[1].contains("Programs use xfconfd"),
+            "\(parts)")
+        #expect(parts[2] == parts[0].replacing("uint32 7", with: "uint32 8"))
+        #expect(parts[3] == "xfconfd\nxfconf is not adopted.\n")
+    }
+
     @Test func `A dry run changes nothing and says what would be done`() throws {
         let parts = try run(
             """
