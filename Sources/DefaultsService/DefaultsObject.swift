@@ -69,12 +69,10 @@ package actor DefaultsObject {
     var upkeep = Upkeep()
     /// The layers that are made from files.
     var layers: FileLayers
-    /// Whether the interface of Xfconf is served, too.
-    let servesXfconf: Bool
+    /// The services of desktops that are served, too.
+    let desktops: [DesktopService]
     /// The changes of properties whose signals wait.
     var propertyChanges = PropertyChanges()
-    /// The names of the services of desktops, besides the service's own.
-    let desktopNames: [BusName]
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
@@ -88,7 +86,7 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, desktopNames: [BusName] = [], examiner: ProcessExaminer,
+        layers: FileLayers, desktops: [DesktopService] = [], examiner: ProcessExaminer,
         logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
@@ -98,8 +96,7 @@ package actor DefaultsObject {
         self.database = database
         self.writer = writer
         self.layers = layers
-        self.desktopNames = desktopNames
-        servesXfconf = layers.places.channels != nil
+        self.desktops = desktops
         self.examiner = examiner
         self.logger = logger
     }
@@ -109,8 +106,10 @@ package actor DefaultsObject {
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)
-        if servesXfconf {
-            await connection.export([xfconfInterface], at: Xfconf.objectPath)
+        for desktop in desktops {
+            switch desktop {
+            case .xfconf: await connection.export([xfconfInterface], at: Xfconf.objectPath)
+            }
         }
         if database.needsFlush { noteChange() }
         await tidyUpAfterStart()

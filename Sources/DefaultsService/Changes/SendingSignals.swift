@@ -82,7 +82,7 @@ extension DefaultsObject {
     private func beginQuery() {
         queryTimer = nil
         audience.beginQuery(at: .now)
-        let addresses = [ChangedSignal.address] + (servesXfconf ? [Self.xfconfSignals] : [])
+        let addresses = [ChangedSignal.address] + desktops.map(\.signals)
         connection.assumeIsolated { connection in
             connection.queryListeners(to: addresses) { listeners in
                 self.assumeIsolated { $0.finishQuery(listeners) }
@@ -90,8 +90,8 @@ extension DefaultsObject {
         }
     }
 
-    /// - Parameter listeners: Those to the contract's signal, and to Xfconf's if it is served; nil if
-    ///   the bus does not answer.
+    /// - Parameter listeners: Those to the contract's signal, and to those of each service of a desktop
+    ///   that is served; nil if the bus does not answer.
     private func finishQuery(_ listeners: [Listeners]?) {
         // After the end of the connection nobody can be told.
         let isOver = listeners == nil && !connection.assumeIsolated { $0.isOpen }
@@ -99,10 +99,20 @@ extension DefaultsObject {
             at: .now, hasAnswer: listeners != nil || isOver)
         if let listeners {
             send(announcements, to: listeners[0])
-            if listeners.count > 1 { sendProperties(announcements, to: listeners[1]) }
+            for (desktop, listeners) in zip(desktops, listeners.dropFirst()) {
+                send(announcements, of: desktop, to: listeners)
+            }
         }
         queryListeners()
         endWaitsForSignals()
+    }
+
+    private func send(
+        _ announcements: [Announcement], of desktop: DesktopService, to listeners: Listeners
+    ) {
+        switch desktop {
+        case .xfconf: sendProperties(announcements, to: listeners)
+        }
     }
 
     /// A connection that gets signals, and what it may read; nil for everything.

@@ -21,8 +21,8 @@ package actor Daemon {
     let connection: Connection
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
-    /// The names of the services of desktops that are served, too.
-    let desktopNames: [BusName]
+    /// The services of desktops that are served, too.
+    let desktops: [DesktopService]
     let logger: Logger
     /// What this process, which is confined, asks about others; nil if it could not be started.
     private let helper: HelperProcess?
@@ -110,9 +110,9 @@ package actor Daemon {
         self.pageKeeper = pageKeeper
         self.connection = connection
         callers = options.callers
-        let services = options.servedDesktops
-        places = options.places(serving: services)
-        desktopNames = services.map(\.busName)
+        let desktops = options.servedDesktops
+        places = options.places(serving: desktops)
+        self.desktops = DesktopService.allCases.filter(desktops.contains)
         self.logger = logger
         loop = connection.loop
     }
@@ -206,7 +206,7 @@ extension Daemon {
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            desktopNames: desktopNames, examiner: examiner, logger: logger,
+            desktops: desktops, examiner: examiner, logger: logger,
             abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
@@ -232,7 +232,7 @@ extension Daemon {
     /// While another program has one, this daemon waits for it in the queue of the bus. Everything
     /// else is served meanwhile.
     private func requestDesktopNames() async {
-        for name in desktopNames {
+        for name in desktops.map(\.busName) {
             do {
                 let reply = try await connection.requestName(name)
                 guard reply == .inQueue, callers == .bus else { continue }

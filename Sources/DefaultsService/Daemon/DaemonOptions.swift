@@ -1,7 +1,6 @@
 import DBus
 package import DefaultsFiles
 import DefaultsStorage
-import DefaultsXfconf
 import Glibc
 import SystemCalls
 
@@ -60,19 +59,6 @@ package struct DaemonOptions: Sendable {
         self.callers = callers
         self.databaseDirectory = databaseDirectory
         self.places = places
-    }
-}
-
-/// A service of a desktop, which this daemon can be for unmodified programs.
-package enum DesktopService: String, CaseIterable, Sendable {
-    /// The settings service of Xfce.
-    case xfconf
-
-    /// The name on the bus that programs call.
-    var busName: BusName {
-        switch self {
-        case .xfconf: Xfconf.busName
-        }
     }
 }
 

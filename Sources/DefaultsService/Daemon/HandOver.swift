@@ -184,7 +184,7 @@ extension DefaultsObject {
     /// Those of desktops come first: a daemon that takes over has been waiting for them longer than
     /// for the service's own.
     func releaseNames() async throws {
-        for name in desktopNames { _ = try? await connection.releaseName(name) }
+        for name in desktops.map(\.busName) { _ = try? await connection.releaseName(name) }
         try await connection.releaseName(Contract.busName)
     }
 

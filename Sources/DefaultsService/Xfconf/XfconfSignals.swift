@@ -56,11 +56,6 @@ extension DefaultsObject {
     /// While programs leave much unread, larger values are not sent: the bus keeps what is unread.
     private static let largestWhileUnread = 1 << 10
 
-    /// The signals of Xfconf, as match rules see them.
-    static let xfconfSignals = SignalAddress(
-        members: [Xfconf.propertyChanged.name, Xfconf.propertyRemoved.name],
-        interface: Xfconf.interface, path: Xfconf.objectPath)
-
     /// Sends the signals for changes of channels.
     func sendProperties(_ announcements: [Announcement], to listeners: Listeners) {
         guard !disk.hasEnded else { return }
