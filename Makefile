@@ -10,6 +10,7 @@ BINDIR = $(PREFIX)/bin
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
 MANDIR = $(PREFIX)/share/man
+PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
@@ -47,7 +48,7 @@ RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace bin
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf xdg-desktop-portal
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
 .PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
@@ -97,6 +98,7 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
+	Tests/Portal/portal-tests $(CURDIR)/$(RELEASE) || test $$? = 77
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
@@ -131,6 +133,9 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
 			$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit; done
+	# A backend that no portal asks until the user adopts it.
+	install -d $(DESTDIR)$(PORTALDIR)
+	install -m 644 systemd/defaultsd.portal $(DESTDIR)$(PORTALDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
@@ -169,6 +174,7 @@ uninstall:
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

@@ -51,6 +51,7 @@ import Testing
                 "644 /usr/share/man/man5/defaultsd-values.5",
                 "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
                 "644 /usr/share/man/man8/defaultsd.8",
+                "644 /usr/share/xdg-desktop-portal/portals/defaultsd.portal",
                 "644 /usr/share/zsh/site-functions/_defaultsctl",
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
