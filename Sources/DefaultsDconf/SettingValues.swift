@@ -33,7 +33,7 @@ extension SchemaIndex {
     ///
     /// Without both, it gets the type that most settings have.
     private static func value(of form: Value, as type: ExactType?) -> ExactValue? {
-        if ExactValue.isMarker(form) { return ExactValue(form) }
+        if ExactValue.isMarker(form) { return ExactValue(form, plainInteger: .int64) }
         if let type, let value = ExactValue(form, as: type) { return value }
         if case .array = form, let strings = ExactValue(form, as: .array(.string)) {
             return strings

@@ -174,10 +174,11 @@ struct BroadcastSignal {
 
     /// The path that a rule has for the first argument; nil if it has none, or one with a quote.
     static func path(in rule: String) -> String? {
-        guard let key = rule.firstRange(of: "arg0path='") else { return nil }
-        let rest = rule[key.upperBound...]
-        guard let end = rest.firstIndex(of: "'"), !rest.contains("\\'") else { return nil }
-        return String(rest[..<end])
+        let parts = rule.split(separator: "'", omittingEmptySubsequences: false)
+        guard !rule.utf8.contains(UInt8(ascii: "\\")) else { return nil }
+        let keys = stride(from: 0, to: parts.count - 1, by: 2)
+        let key = keys.first { parts[$0].drop { $0 == "," } == "arg0path=" }
+        return key.map { String(parts[$0 + 1]) }
     }
 
     private func excludes(_ key: Substring, _ value: String) -> Bool {

@@ -134,7 +134,8 @@ extension DefaultsObject {
         _ waiting: [() -> Void], _ notices: [(paths: [String], tag: String)], _ changed: [String]
     ) {
         for body in waiting { body() }
-        let own = Set(notices.flatMap(\.paths).map { Array($0.utf8) })
+        // The signal of a call that came meanwhile follows with the next file.
+        let own = Set((notices + (dconf?.notices ?? [])).flatMap(\.paths).map { Array($0.utf8) })
         let others = changed.filter { !own.contains(Array($0.utf8)) }
         notify(
             notices.compactMap { DconfNotice(of: $0.paths, tag: $0.tag) }
@@ -205,12 +206,13 @@ extension DefaultsObject {
     private func writeAll() async throws -> [String] {
         let found = try await onFileThread { try $0.read() }
         if let remark = found.remark { logger.warning("\(remark)") }
-        dconf?.domains = Set(found.image.paths.compactMap { SettingsPath($0)?.domain })
-            .filter { !DconfDomains.isPrivate($0) }.union(dconf?.domains ?? [])
+        let domains = Set(found.image.paths.compactMap { SettingsPath($0)?.domain })
+        dconf?.domains.formUnion(domains.filter { !DconfDomains.isPrivate($0) })
         if let bytes = found.foreign {
             try await takeOver(found, bytes)
         }
-        dconf?.families = try await onFileThread { $0.schemas.families }
+        let families = try await onFileThread { $0.schemas.families }
+        dconf?.families = families
         dconf?.isWholeDue = false
         dconf?.changed = []
         do {
