@@ -105,6 +105,7 @@ struct CommandLineOptions {
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
                           with commas between them: xfconf, the settings of Xfce;
+                          dconf, those of programs that use dconf's library;
                           portal, a backend of the Settings portal
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,

@@ -132,6 +132,7 @@ extension DefaultsObject {
         switch desktop {
         case .xfconf: try propertySignal(for: change)
         case .portal: try settingSignal(for: change)
+        case .dconf: nil
         }
     }
 
