@@ -9,6 +9,8 @@ BINDIR = $(PREFIX)/bin
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
+# systemd reads catalogs below /usr/lib only.
+CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 MANDIR = $(PREFIX)/share/man
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
@@ -127,6 +129,8 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+	install -d $(DESTDIR)$(CATALOGDIR)
+	install -m 644 systemd/defaultsd.catalog $(DESTDIR)$(CATALOGDIR)
 	for page in $(MANUALS); do \
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
@@ -169,6 +173,7 @@ uninstall:
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	rm -f $(DESTDIR)$(CATALOGDIR)/defaultsd.catalog
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
