@@ -9,6 +9,8 @@ BINDIR = $(PREFIX)/bin
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
+# systemd reads catalogs below /usr/lib only.
+CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 MANDIR = $(PREFIX)/share/man
 PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
@@ -130,6 +132,8 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+	install -d $(DESTDIR)$(CATALOGDIR)
+	install -m 644 systemd/defaultsd.catalog $(DESTDIR)$(CATALOGDIR)
 	for page in $(MANUALS); do \
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
@@ -176,6 +180,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal
+	rm -f $(DESTDIR)$(CATALOGDIR)/defaultsd.catalog
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

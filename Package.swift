@@ -218,7 +218,10 @@ let package = Package(
                 "PropertyList",
             ]),
         tests(
-            "DefaultsServiceTests", ["DefaultsService", "DefaultsModel", "DefaultsStorage"]),
+            "DefaultsServiceTests",
+            [
+                "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
+            ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(

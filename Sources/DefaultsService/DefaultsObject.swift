@@ -41,6 +41,8 @@ package actor DefaultsObject {
     var disk = DiskKeeper()
     /// Fires when the next flush is due.
     var flushTimer: EventLoop.Timer?
+    /// When the last flush has ended, in seconds since 1970; nil before the first.
+    var lastFlush: Int?
     /// Fires when free memory is to be returned to the system.
     var memoryTimer: EventLoop.Timer?
     /// The threads for calls that would block the loop for long.
@@ -79,7 +81,11 @@ package actor DefaultsObject {
     var dconf: DconfState?
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
-        didSet { if trouble != oldValue { announceTrouble() } }
+        didSet {
+            guard trouble != oldValue else { return }
+            announceTrouble()
+            tellStatus()
+        }
     }
 
     /// Makes a service for an open database.
@@ -126,17 +132,12 @@ package actor DefaultsObject {
         await tidyUpAfterStart()
     }
 
+    /// The number of the newest change.
+    var generation: Generation { database.generation }
+
     /// This machine, which the suffix `@host` means, and the other machines that the database
     /// knows.
     var hosts: HostNames { database.hosts }
-
-    /// The state in one line, for the log and `systemctl --user status`.
-    var summary: String {
-        let pending = database.pendingChanges
-        return "Serving \(database.path) at generation \(database.generation)"
-            + (pending == 0
-                ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
-    }
 }
 
 extension DefaultsObject {

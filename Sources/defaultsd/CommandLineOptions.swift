@@ -140,7 +140,7 @@ struct UsageError: Error, CustomStringConvertible {
         let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
         return UsageError(
             description:
-                "--serve needs names of services with commas between them; '\(StandardErrorLog.escaped(name))' "
+                "--serve needs names of services with commas between them; '\(ServiceLog.escaped(name))' "
                 + "is not one of them: \(known)")
     }
 
@@ -149,6 +149,6 @@ struct UsageError: Error, CustomStringConvertible {
     }
 
     static func unknown(_ argument: String) -> UsageError {
-        UsageError(description: "unknown argument '\(StandardErrorLog.escaped(argument))'")
+        UsageError(description: "unknown argument '\(ServiceLog.escaped(argument))'")
     }
 }

@@ -40,6 +40,7 @@ import Testing
         #expect(files.contains("644 \(modules)/libgsettingsdefaults.so"))
         #expect(
             files.filter { !$0.hasSuffix(".so") } == [
+                "644 /usr/lib/systemd/catalog/defaultsd.catalog",
                 "644 /usr/lib/systemd/user/defaultsd.service",
                 "644 /usr/lib/systemd/user/defaultsd.socket",
                 "644 /usr/share/bash-completion/completions/defaultsctl",

@@ -97,7 +97,7 @@ package actor Daemon {
 
     /// Reports why the daemon cannot serve, and gives the status to end with.
     private static func fail(_ error: any Error, logger: Logger) -> ExitStatus {
-        logger.critical("\(error)")
+        logger.log(.ending, level: .critical, "\(error)")
         ServiceManager.notifyStopping(because: "\(error)")
         return ExitStatus(of: error)
     }
@@ -129,7 +129,9 @@ package actor Daemon {
             return try HelperProcess.start()
         } catch {
             guard !Examiner.isOutside else { throw .noExaminer(error) }
-            logger.warning("There is no second process, so the daemon is not confined: \(error)")
+            logger.log(
+                .notConfined, level: .warning,
+                "There is no second process, so the daemon is not confined: \(error)")
             return nil
         }
     }
@@ -179,7 +181,7 @@ extension Daemon {
                 try await self.start(at: location)
             } catch {
                 // If the process is already ending, the end has caused this error.
-                if await !self.isEnding { self.logger.critical("\(error)") }
+                if await !self.isEnding { self.logger.log(.ending, level: .critical, "\(error)") }
                 await self.end(with: ExitStatus(of: error), because: "\(error)")
             }
         }
@@ -225,8 +227,9 @@ extension Daemon {
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
-        let summary = await object.summary
-        logger.info("\(summary)")
+        let summary = await object.status
+        logger.log(
+            .serving, level: .info, summary, fields: [.generation: "\(await object.generation)"])
         ServiceManager.notifyReady(status: summary)
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
     }
@@ -240,7 +243,8 @@ extension Daemon {
             do {
                 let reply = try await connection.requestName(name)
                 guard reply == .inQueue, callers == .bus else { continue }
-                logger.warning(
+                logger.log(
+                    .nameTaken, level: .warning,
                     """
                     Another program owns \(name). This daemon serves that name as soon as the other \
                     program ends, such as when you log in again.
@@ -258,7 +262,8 @@ extension Daemon {
     ///   - dconf: dconf's file, if its service is served.
     private func confine(to directories: [String], with dconf: DconfFile?) {
         if ServiceConfinement.isOff {
-            return logger.warning(
+            return logger.log(
+                .notConfined, level: .warning,
                 "The daemon is not confined, because DEFAULTSD_UNCONFINED is in its environment.")
         }
         Database.useFileCalls()
@@ -304,7 +309,7 @@ extension Daemon {
             do throws(StorageError) {
                 return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
                     if notice.severity == .progress { ServiceManager.notifyProgress("\(notice)") }
-                    logger.log(level: notice.severity.logLevel, "\(notice)")
+                    logger.log(notice)
                 }
             } catch {
                 guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
@@ -330,11 +335,13 @@ extension Daemon {
     }
 }
 
-extension Notice.Severity {
-    fileprivate var logLevel: Logger.Level {
-        switch self {
-        case .progress, .information: .info
-        case .warning: .warning
+extension Logger {
+    /// Logs a message of the storage.
+    fileprivate func log(_ notice: Notice) {
+        switch notice.severity {
+        case .progress, .information: info("\(notice)")
+        case .warning: warning("\(notice)")
+        case .repair: log(.repaired, level: .warning, "\(notice)")
         }
     }
 }
@@ -389,7 +396,9 @@ extension Daemon {
 
     /// Ends without the database, which can no longer be used.
     func abandon(_ error: any Error) {
-        logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        logger.log(
+            .ending, level: .critical,
+            "\(error) The crash journal keeps the changes for the next start.")
         ServiceManager.notifyStopping(because: "\(error)")
         isEnding = true
         status = ExitStatus(of: error)
