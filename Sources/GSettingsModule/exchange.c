@@ -45,13 +45,8 @@ void exchange_forget(gboolean asks_for_all) {
 }
 
 gboolean exchange_is_needed(void) {
-    GHashTableIter each;
-    gpointer copy;
     store_lock();
-    gboolean found = !outbox_is_empty() || store_has_large_requests();
-    g_hash_table_iter_init(&each, store_copies());
-    while (!found && g_hash_table_iter_next(&each, NULL, &copy))
-        found = ((Copy *)copy)->is_wanted;
+    gboolean found = store_has_work();
     store_unlock();
     return found;
 }

@@ -288,11 +288,9 @@ void store_prefetch(const char *path) {
     char *key = g_str_has_suffix(path, "/") ? g_strconcat(path, "-", NULL) : g_strdup(path);
     store_lock();
     Place *place = place_of(key);
-    if (place != NULL && !place->copy->is_loaded && !place->copy->is_wanted && !is_forked) {
-        place->copy->is_wanted = TRUE;
-        /* The first read of a program does this itself. */
-        if (service_exists())
-            service_wake(FALSE);
+    if (place != NULL && !place->copy->is_loaded && !is_forked) {
+        place->copy->is_wanted |= !place->copy->is_fetching;
+        service_listen();
     }
     store_unlock();
     g_free(key);
@@ -430,8 +428,20 @@ GPtrArray *store_take_large_requests(void) {
     return taken;
 }
 
-gboolean store_has_large_requests(void) {
-    return large_requests->len > 0;
+gboolean store_has_work(void) {
+    GHashTableIter each;
+    gpointer value;
+    gboolean found = !outbox_is_empty() || large_requests->len > 0;
+    g_hash_table_iter_init(&each, copies);
+    while (!found && g_hash_table_iter_next(&each, NULL, &value)) {
+        const Copy *copy = value;
+        found = copy->is_wanted || copy->is_fetching;
+    }
+    return found;
+}
+
+gboolean store_is_forked(void) {
+    return is_forked;
 }
 
 void store_set_reach(Reach new) {

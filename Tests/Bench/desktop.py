@@ -26,7 +26,8 @@ class Desktop:
     """The home is on a disk, where what is durable costs what it costs; the runtime directory is
     in memory, where every session has it."""
 
-    def __init__(self, tools):
+    def __init__(self, tools, serving=()):
+        """`serving` has the services of other desktops that the daemon is, such as ("xfconf",)."""
         self.tools = tools
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/var/tmp"))
         self.runtime = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/dev/shm"))
@@ -39,7 +40,8 @@ class Desktop:
         # The files of this machine's administrator have no part in it.
         places = " ".join(f"--{place} {self.home}/{place}"
                           for place in ("managed", "recommended", "vendor"))
-        self.offer(NAME, f"{tools.directory}/defaultsd --verbose {places}")
+        options = f"--serve {','.join(serving)}" if serving else ""
+        self.offer(NAME, f"{tools.directory}/defaultsd --verbose {options} {places}")
         self.offer(FLOOR, str(tools.program("floor")))
         self.daemon = PrivateBus(
             self.home, self.environment, services=self.home / "services", peers=True).start()
