@@ -99,11 +99,16 @@ extension PropertyValue {
         return try value.archive(plainInteger: .int32)
     }
 
-    /// Reads an archive; nil if programs see no value in it, because no property has one of its type.
-    package init?(_ archive: KeyedArchive) {
-        guard let value = (try? ExactValue(archive, plainInteger: .int32))?.dbusValue else {
-            return nil
-        }
+    /// Reads an archive; nil if programs see no value in it, because it is none or no property has one of
+    /// its type.
+    package init?(archive bytes: [UInt8]) {
+        guard let value = (try? ExactValue(validating: bytes, plainInteger: .int32))?.dbusValue
+        else { return nil }
         self.init(value)
+    }
+
+    /// The same for an archive that is validated.
+    package init?(_ archive: KeyedArchive) {
+        self.init(archive: archive.bytes)
     }
 }

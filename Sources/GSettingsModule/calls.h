@@ -15,7 +15,8 @@
 /* The name of a domain in a layer; free it with g_free. */
 char *name_in_layer(const Copy *copy, Layer layer);
 
-/* The arguments of FollowValues and AttachValues for all layers of domains. */
+/* The arguments of FollowValues and AttachValues for all layers of domains, and for the locks of all
+ * domains. */
 GVariant *fetch_arguments(GPtrArray *copies);
 
 /* What the reply has of one domain. The content is the caller's.
@@ -23,6 +24,11 @@ GVariant *fetch_arguments(GPtrArray *copies);
  * - Parameter first: The index of its first layer in the reply.
  * - Returns: Whether the reply has it. */
 gboolean fetch_content(GVariant *reply, unsigned first, Content *content, guint32 *word);
+
+/* What the reply has of the locks of all domains; free it with g_strfreev. NULL if it has not.
+ *
+ * - Parameter copies: The number of copies in the call. */
+char **fetch_global_locks(GVariant *reply, unsigned copies);
 
 /* The arguments of ApplyAllValues for a batch. */
 GVariant *batch_arguments(const Batch *batch);

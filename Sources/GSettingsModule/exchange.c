@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "names.h"
 #include "page.h"
 #include "service.h"
 #include "ways.h"
@@ -51,6 +52,17 @@ gboolean exchange_is_needed(void) {
     return found;
 }
 
+/* A copy that was fetched; NULL if there is none. */
+static Copy *any_copy(void) {
+    GHashTableIter each;
+    gpointer value;
+    g_hash_table_iter_init(&each, store_copies());
+    while (g_hash_table_iter_next(&each, NULL, &value))
+        if (((Copy *)value)->is_loaded)
+            return value;
+    return NULL;
+}
+
 void exchange_note_change(GVariant *arguments) {
     const char *domain, *layer, *origin;
     guint64 generation;
@@ -59,11 +71,15 @@ void exchange_note_change(GVariant *arguments) {
     g_variant_get(arguments, "(&s&sasast&s)", &domain, &layer, NULL, NULL, &generation, &origin);
     if (g_strcmp0(origin, way_own_name()) == 0)
         return;
+    gboolean is_managed = strcmp(layer, "managed") == 0;
     store_lock();
-    Copy *copy = g_hash_table_lookup(store_copies(), domain);
+    /* With any copy, the locks of all domains are fetched. */
+    Copy *copy = strcmp(domain, GLOBAL_DOMAIN) == 0
+        ? (is_managed ? any_copy() : NULL)
+        : g_hash_table_lookup(store_copies(), domain);
     /* A lock may come or go without a change of a value, and so without a generation. */
-    gboolean is_news = copy != NULL && copy->is_loaded
-        && (generation > copy->generation || strcmp(layer, "managed") == 0);
+    gboolean is_news =
+        copy != NULL && copy->is_loaded && (generation > copy->generation || is_managed);
     if (is_news)
         copy->is_wanted = TRUE;
     store_unlock();
@@ -85,11 +101,14 @@ static void use_page(const Reply *reply) {
     gint32 index;
     g_variant_get_child(reply->body, 0, "h", &index);
     if (index >= 0 && (size_t)index < reply->descriptor_count)
-        page = page_map(reply->descriptors[index]);
+        page = page_open(reply->descriptors[index]);
 }
 
 static void take_copies(GPtrArray *copies, GVariant *reply, GPtrArray *notices) {
     guint64 generation;
+    char **locks = fetch_global_locks(reply, copies->len);
+    if (locks != NULL)
+        store_replace_locks(locks, notices);
     g_variant_get_child(reply, 2, "t", &generation);
     for (unsigned index = 0; index < copies->len; index++) {
         Copy *copy = copies->pdata[index];

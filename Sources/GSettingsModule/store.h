@@ -73,6 +73,9 @@ gboolean store_is_forked(void);
 GPtrArray *store_take_large_requests(void);
 void store_set_reach(Reach reach);
 
+/* Replaces the locks of all domains, and adds the domains to `notices` if they have changed. Takes them. */
+void store_replace_locks(char **locks, GPtrArray *notices);
+
 /* Puts what was fetched into a copy, and adds what has changed to `notices`. Takes the content. */
 void store_replace(Copy *copy, Content *content, guint64 generation, GPtrArray *notices);
 

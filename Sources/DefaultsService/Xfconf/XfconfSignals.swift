@@ -105,9 +105,11 @@ extension DefaultsObject {
     private func propertySignal(_ change: PropertyChanges.Change) throws -> PropertySignal? {
         guard let channel = ChannelName(domain: change.domain.name) else { return nil }
         var isBelow = false
-        for layer in try layers(of: channel) {
+        // A layer whose last file was removed may have changed, too.
+        for layer in try allLayers(of: channel) {
             isBelow = isBelow || layer == change.domain
-            guard let stored = try database.value(layer, change.key) else { continue }
+            guard layers.mayHaveKeys(layer), let stored = try database.value(layer, change.key)
+            else { continue }
             guard isBelow else { return nil }
             return PropertySignal(
                 channel: channel, key: change.key, value: stored.property,
