@@ -28,7 +28,12 @@ package struct PropertyValue: Sendable, Equatable {
     }
 
     private static func isScalar(_ value: Value) -> Bool {
-        (try? value.type.string).map(scalars.contains) ?? false
+        switch value {
+        case .boolean, .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string:
+            true
+        case .objectPath, .signature, .unixFD, .bytes, .variant, .array, .dictionary, .structure:
+            false
+        }
     }
 
     private static func isProperty(_ value: Value) -> Bool {
@@ -38,7 +43,6 @@ package struct PropertyValue: Sendable, Equatable {
             elements.allSatisfy { element in
                 if case .variant(let content) = element { isScalar(content) } else { false }
             }
-        case .array, .structure, .dictionary, .variant, .bytes: false
         default: isScalar(value)
         }
     }

@@ -33,13 +33,25 @@ static gboolean add_pair(GPtrArray *pairs, const char *key, GVariant *form) {
         && list_add(pairs, g_variant_new_dict_entry(g_variant_new_string(key), boxed(form)));
 }
 
-/* The forms of the children as an array of variants. */
-static GVariant *form_of_children(GVariant *value, int depth, size_t *left) {
+/* What of each child is meant: all of it, or one column of a dictionary. */
+typedef enum { COLUMN_KEYS, COLUMN_CONTENTS, WHOLE } Part;
+
+static GVariant *part_of(GVariant *value, size_t index, Part part) {
+    GVariant *child = g_variant_get_child_value(value, index);
+    if (part == WHOLE)
+        return child;
+    GVariant *found = g_variant_get_child_value(child, part);
+    g_variant_unref(child);
+    return found;
+}
+
+/* The forms of the children, or of a part of each, as an array of variants. */
+static GVariant *form_of_children(GVariant *value, Part part, int depth, size_t *left) {
     GPtrArray *forms = list_new();
     gboolean has_form = depth + 2 <= DEEPEST_FORM;
     size_t count = g_variant_n_children(value);
     for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *child = g_variant_get_child_value(value, index);
+        GVariant *child = part_of(value, index, part);
         GVariant *form = form_at(child, depth + 2, left);
         g_variant_unref(child);
         has_form = form != NULL && list_add(forms, boxed(form));
@@ -59,12 +71,10 @@ static gboolean has_plain_keys(GVariant *dictionary) {
     size_t count = g_variant_n_children(dictionary);
     gboolean is_plain = TRUE;
     for (size_t index = 0; is_plain && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(dictionary, index);
-        GVariant *key = g_variant_get_child_value(entry, 0);
+        GVariant *key = part_of(dictionary, index, COLUMN_KEYS);
         const char *name = g_variant_get_string(key, NULL);
         is_plain = name[0] != '$' && g_hash_table_add(seen, g_strdup(name));
         g_variant_unref(key);
-        g_variant_unref(entry);
     }
     g_hash_table_unref(seen);
     return is_plain;
@@ -75,35 +85,16 @@ static GVariant *form_of_plain_dictionary(GVariant *value, int depth, size_t *le
     gboolean has_form = depth + 3 <= DEEPEST_FORM;
     size_t count = g_variant_n_children(value);
     for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(value, index);
-        GVariant *key = g_variant_get_child_value(entry, 0);
-        GVariant *content = g_variant_get_child_value(entry, 1);
-        has_form = add_pair(pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3, left));
+        GVariant *key = part_of(value, index, COLUMN_KEYS);
+        GVariant *content = part_of(value, index, COLUMN_CONTENTS);
+        has_form = add_pair(
+            pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3, left));
         g_variant_unref(content);
         g_variant_unref(key);
-        g_variant_unref(entry);
     }
     GVariant *form = has_form ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
     g_ptr_array_unref(pairs);
     return form;
-}
-
-/* The keys of a dictionary, or its contents, as an array of variants. */
-static GVariant *form_of_column(GVariant *dictionary, size_t column, int depth, size_t *left) {
-    GPtrArray *forms = list_new();
-    gboolean has_form = depth + 2 <= DEEPEST_FORM;
-    size_t count = g_variant_n_children(dictionary);
-    for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(dictionary, index);
-        GVariant *child = g_variant_get_child_value(entry, column);
-        GVariant *form = form_at(child, depth + 2, left);
-        has_form = form != NULL && list_add(forms, boxed(form));
-        g_variant_unref(child);
-        g_variant_unref(entry);
-    }
-    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
-    g_ptr_array_unref(forms);
-    return array;
 }
 
 /* An object of this class with up to two fields; NULL if the form of a field is. */
@@ -124,8 +115,8 @@ static GVariant *form_of_dictionary(GVariant *value, int depth, size_t *left) {
     if (has_plain_keys(value))
         return form_of_plain_dictionary(value, depth, left);
     return form_of_object(
-        DICTIONARY, "NS.keys", form_of_column(value, 0, depth + 3, left), "NS.objects",
-        form_of_column(value, 1, depth + 3, left));
+        DICTIONARY, "NS.keys", form_of_children(value, COLUMN_KEYS, depth + 3, left), "NS.objects",
+        form_of_children(value, COLUMN_CONTENTS, depth + 3, left));
 }
 
 static GVariant *form_of_variant(GVariant *value, int depth, size_t *left) {
@@ -147,7 +138,7 @@ static GVariant *form_of_variant(GVariant *value, int depth, size_t *left) {
  * around it tells both apart. */
 static GVariant *form_of_maybe(GVariant *value, int depth, size_t *left) {
     if (g_variant_get_type_string(value)[1] == 'm')
-        return form_of_children(value, depth, left);
+        return form_of_children(value, WHOLE, depth, left);
     GVariant *content = g_variant_get_maybe(value);
     if (content == NULL)
         return form_of_object(NOTHING, NULL, NULL, NULL, NULL);
@@ -168,7 +159,7 @@ static GVariant *form_of_array(GVariant *value, int depth, size_t *left) {
         return g_variant_ref(value);
     if (g_variant_get_type_string(value)[1] == '{')
         return form_of_dictionary(value, depth, left);
-    return form_of_children(value, depth, left);
+    return form_of_children(value, WHOLE, depth, left);
 }
 
 static GVariant *form_at(GVariant *value, int depth, size_t *left) {
@@ -189,7 +180,7 @@ static GVariant *form_at(GVariant *value, int depth, size_t *left) {
     case G_VARIANT_CLASS_MAYBE: return form_of_maybe(value, depth, left);
     case G_VARIANT_CLASS_ARRAY: return form_of_array(value, depth, left);
     case G_VARIANT_CLASS_TUPLE:
-    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, depth, left);
+    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, WHOLE, depth, left);
     case G_VARIANT_CLASS_HANDLE: return NULL;
     default: return g_variant_ref(value);
     }

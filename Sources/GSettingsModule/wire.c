@@ -236,14 +236,16 @@ static void handle_reply(Wire *wire, GDBusMessage *message) {
     if (!g_hash_table_steal_extended(wire->calls, serial, NULL, &value))
         return;
     PendingCall *call = value;
-    GVariant *body = g_dbus_message_get_body(message);
+    /* A reply without values has no body. */
+    g_autoptr(GVariant) unit = g_variant_ref_sink(g_variant_new_tuple(NULL, 0));
+    GVariant *body = g_dbus_message_get_body(message) ?: unit;
     Reply reply = {
         .descriptors = wire->descriptors,
         .descriptor_count = MIN(wire->descriptor_count, g_dbus_message_get_num_unix_fds(message))};
     if (g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_ERROR) {
         reply.error = g_dbus_message_get_error_name(message);
         reply.text = g_dbus_message_get_arg0(message) ?: "";
-    } else if (body != NULL && g_variant_is_of_type(body, G_VARIANT_TYPE(call->reply_type))) {
+    } else if (g_variant_is_of_type(body, G_VARIANT_TYPE(call->reply_type))) {
         reply.body = body;
     } else {
         reply.error = "org.freedesktop.DBus.Error.InvalidSignature";

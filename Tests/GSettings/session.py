@@ -1,17 +1,14 @@
 """A session of one trial: a bus, a home, a daemon that the bus starts, and programs that use GSettings."""
 
-import contextlib
 import json
 import os
 import pathlib
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 
 from privatebus import NAME, OBJECT, PATIENCE, PrivateBus, activation_file
 
@@ -129,24 +126,6 @@ class Session:
     def generation(self, domain, key):
         """That of the last change of a key."""
         return int(self.call(NAME, OBJECT, f"{NAME}.GetValue", domain, key))
-
-    @contextlib.contextmanager
-    def service_manager(self):
-        """The variables of a daemon whose descriptors a service manager keeps."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            manager.bind(str(self.home / "notify"))
-            reader = threading.Thread(target=self._keep_descriptors, args=(manager,), daemon=True)
-            reader.start()
-            yield {"NOTIFY_SOCKET": str(self.home / "notify"), "FDSTORE": "1"}
-
-    @staticmethod
-    def _keep_descriptors(manager):
-        kept = []
-        while True:
-            try:
-                kept += socket.recv_fds(manager, 4096, 8)[1]
-            except OSError:
-                return
 
     def replace_daemon(self, **variables):
         """Starts another daemon, and waits for the end of the first one."""

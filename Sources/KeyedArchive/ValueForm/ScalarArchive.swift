@@ -17,6 +17,16 @@ package struct ScalarArchive {
     /// The bytes before the value: the beginning of the root, and the object of UID 0.
     private static let head: [UInt8] =
         Array("bplist00".utf8) + [0xD4, 9, 10, 11, 12, 5, 6, 7, 8] + [0x55] + Array("$null".utf8)
+    /// What follows the value if it ends at offset 0: the other objects, the table of offsets, and the
+    /// trailer.
+    private static let rest: [UInt8] =
+        tail + firstOffsets + lastOffsets + [0, 0, 0, 0, 0, 0, 1, 1]
+        + bigEndian(UInt64(firstOffsets.count + lastOffsets.count)) + bigEndian(UInt64(0))
+        + bigEndian(UInt64(tail.count))
+    /// Which of these bytes are offsets that grow with the end of the value: 1 if so, 0 if not.
+    private static let growth: [UInt8] =
+        Array(repeating: 0, count: tail.count + firstOffsets.count)
+        + Array(repeating: 1, count: lastOffsets.count) + Array(repeating: 0, count: 31) + [1]
     /// The objects after the value.
     private static let tail: [UInt8] =
         [0x80, 1] + [0x54] + Array("root".utf8) + [0x12, 0, 1, 0x86, 0xA0]
@@ -26,8 +36,6 @@ package struct ScalarArchive {
     /// Where the objects before and with the value are, and those after it, as seen from its end.
     private static let firstOffsets: [UInt8] = [8, 17, 23]
     private static let lastOffsets: [UInt8] = [0, 2, 7, 12, 30, 33, 36, 45, 55, 60]
-    /// The table of offsets, and the trailer.
-    private static let endSize = firstOffsets.count + lastOffsets.count + 32
     /// The offsets have one byte, so the value ends before.
     private static let largestEnd = Int(UInt8.max) - tail.count
 
@@ -43,20 +51,17 @@ package struct ScalarArchive {
 extension ScalarArchive {
     /// Reads an archive; nil if it does not have the form.
     package init?(_ bytes: [UInt8]) {
-        let end = bytes.count - Self.endSize - Self.tail.count
-        guard end > Self.head.count, end <= Self.largestEnd else { return nil }
-        // The buffer is read in bounds.
-        let value = bytes.withUnsafeBufferPointer { bytes -> Scalar? in
-            guard bytes[..<Self.head.count].elementsEqual(Self.head),
-                bytes[end...].elementsEqual(Self.rest(after: end))
-            else { return nil }
-            return Self.value(of: bytes[Self.head.count..<end])
-        }
-        guard let value else { return nil }
+        let (head, rest, growth) = (Self.head, Self.rest, Self.growth)
+        let end = bytes.count - rest.count
+        guard end > head.count, end <= Self.largestEnd,
+            head.indices.allSatisfy({ bytes[$0] == head[$0] }),
+            rest.indices.allSatisfy({ bytes[end + $0] == rest[$0] &+ growth[$0] &* UInt8(end) }),
+            let value = Self.value(of: bytes[head.count..<end])
+        else { return nil }
         self.value = value
     }
 
-    private static func value(of object: Slice<UnsafeBufferPointer<UInt8>>) -> Scalar? {
+    private static func value(of object: ArraySlice<UInt8>) -> Scalar? {
         let content = object.dropFirst()
         switch (object[object.startIndex], content.count) {
         case (0x08, 0): return .boolean(false)
@@ -73,12 +78,12 @@ extension ScalarArchive {
     }
 
     /// The number of up to eight bytes.
-    private static func number(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64 {
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private static func string(
-        _ bytes: Slice<UnsafeBufferPointer<UInt8>>, count: UInt8
+        _ bytes: ArraySlice<UInt8>, count: UInt8
     ) -> Scalar? {
         guard bytes.count == Int(count), bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
         let string = String(decoding: bytes, as: UTF8.self)
@@ -105,7 +110,8 @@ extension ScalarArchive {
     static func bytes(of value: Scalar) -> [UInt8]? {
         guard let object = object(of: value) else { return nil }
         let end = head.count + object.count
-        return end <= largestEnd ? head + object + rest(after: end) : nil
+        guard end <= largestEnd else { return nil }
+        return head + object + zip(rest, growth).map { $0 &+ $1 &* UInt8(end) }
     }
 
     private static func object(of value: Scalar) -> [UInt8]? {
@@ -134,14 +140,6 @@ extension ScalarArchive {
         else { return nil }
         let count = UInt8(bytes.count)
         return (count < 15 ? [0x50 | count] : [0x5F, 0x10, count]) + bytes
-    }
-
-    /// What follows the value, which ends at an offset.
-    private static func rest(after end: Int) -> [UInt8] {
-        let offsets = firstOffsets + lastOffsets.map { UInt8(truncatingIfNeeded: end) &+ $0 }
-        let table = UInt64(end + tail.count)
-        return tail + offsets + [0, 0, 0, 0, 0, 0, 1, 1]
-            + bigEndian(UInt64(offsets.count)) + bigEndian(UInt64(0)) + bigEndian(table)
     }
 
     private static func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
