@@ -15,7 +15,7 @@ from privatebus import NAME, OBJECT, PATIENCE, PrivateBus, activation_file
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENT = HERE / "client.py"
 PRELUDE = """
-import os, pathlib
+import os, pathlib, subprocess
 from gi.repository import Gio, GLib
 
 def threads():

@@ -457,6 +457,26 @@ print(settings['number'], threads())""")
     require_equal(words.split(), ["5", "0", "6", "1"], "values, and threads of the module")
 
 
+def a_program_without_a_main_loop_sees_the_changes_of_others(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    words = session.python(f"""
+settings = Gio.Settings(schema_id='org.defaultsd.test.plain')
+
+def write(number):
+    subprocess.run(['{session.programs}/defaultsctl', 'write', '{PLAIN}', 'number', '-int', str(number)], check=True)
+
+print(settings['number'], end=' ')
+write(6)
+print(settings['number'], end=' ')
+os.kill({session.daemon()}, 9)
+write(7)
+# It waits for a value only for a moment.
+while settings['number'] != 7:
+    pass
+print(settings['number'])""")
+    require_equal(words.split(), ["5", "6", "7"], "the values")
+
+
 def the_thread_gets_no_signals(session):
     client = session.client()
     require(client.tell("set", PLAIN, "number", "5"), "set")
@@ -495,6 +515,7 @@ TRIALS = [
     what_is_set_in_the_layer_of_this_machine_is_seen, a_page_that_is_cut_ends_no_program,
     a_page_that_cannot_be_cut_is_mapped, what_is_too_large_is_refused_at_once,
     a_refused_rule_is_reported, a_program_without_a_main_loop_needs_no_thread,
+    a_program_without_a_main_loop_sees_the_changes_of_others,
     the_thread_gets_no_signals, a_connection_made_in_advance_is_used_only_by_its_process,
     values_of_wrong_types_are_defaults, a_hostile_value_does_not_hide_its_neighbours,
     deep_values_are_refused_at_once, a_refused_change_flips_back, without_a_bus_there_are_defaults,

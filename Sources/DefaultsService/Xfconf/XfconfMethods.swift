@@ -190,7 +190,8 @@ extension DomainReading {
         var properties: [(key: Key, layer: Domain)] = []
         var known: Set<Key> = []
         for layer in layers {
-            let keys = try view.keys(of: layer).filter { base.covers($0) && !known.contains($0) }
+            let keys = try view.keysInNoOrder(of: layer)
+                .filter { base.covers($0) && !known.contains($0) }
             properties += keys.map { ($0, layer) }
             if layer != layers.last { known.formUnion(keys) }
         }
