@@ -10,7 +10,7 @@ char *name_in_layer(const Copy *copy, Layer layer) {
     return g_strconcat(copy->name, suffixes[layer], NULL);
 }
 
-GVariant *fetch_arguments(GPtrArray *copies) {
+GVariant *fetch_arguments(GPtrArray *copies, gboolean asks_for_locks) {
     GVariantBuilder names;
     g_variant_builder_init(&names, G_VARIANT_TYPE_STRING_ARRAY);
     for (unsigned index = 0; index < copies->len; index++)
@@ -19,7 +19,8 @@ GVariant *fetch_arguments(GPtrArray *copies) {
             g_variant_builder_add(&names, "s", name);
             g_free(name);
         }
-    g_variant_builder_add(&names, "s", GLOBAL_DOMAIN "@managed");
+    if (asks_for_locks)
+        g_variant_builder_add(&names, "s", GLOBAL_DOMAIN "@managed");
     return g_variant_new("(as)", &names);
 }
 

@@ -15,6 +15,8 @@ enum { BATCH_PAUSE = 2 };
 static gboolean is_sending;
 /* Domains in one request. */
 static unsigned most_fetched = 64;
+/* The locks of all domains are to be fetched with the next copy. */
+static gboolean wants_locks = TRUE;
 static Page *page;
 static GSource *batch_timer;
 
@@ -35,6 +37,7 @@ void exchange_forget(gboolean asks_for_all) {
     GHashTableIter each;
     gpointer value;
     is_sending = FALSE;
+    wants_locks = TRUE;
     store_lock();
     g_hash_table_iter_init(&each, store_copies());
     while (g_hash_table_iter_next(&each, NULL, &value)) {
@@ -72,11 +75,12 @@ void exchange_note_change(GVariant *arguments) {
     if (g_strcmp0(origin, way_own_name()) == 0)
         return;
     gboolean is_managed = strcmp(layer, "managed") == 0;
+    gboolean is_global = strcmp(domain, GLOBAL_DOMAIN) == 0;
+    if (is_global && !is_managed)
+        return;
+    wants_locks |= is_global;
     store_lock();
-    /* With any copy, the locks of all domains are fetched. */
-    Copy *copy = strcmp(domain, GLOBAL_DOMAIN) == 0
-        ? (is_managed ? any_copy() : NULL)
-        : g_hash_table_lookup(store_copies(), domain);
+    Copy *copy = is_global ? any_copy() : g_hash_table_lookup(store_copies(), domain);
     /* A lock may come or go without a change of a value, and so without a generation. */
     gboolean is_news =
         copy != NULL && copy->is_loaded && (generation > copy->generation || is_managed);
@@ -124,6 +128,7 @@ static void take_copies(GPtrArray *copies, GVariant *reply, GPtrArray *notices) 
 }
 
 static void put_back(GPtrArray *copies) {
+    wants_locks = TRUE;
     store_lock();
     for (unsigned index = 0; index < copies->len; index++) {
         Copy *copy = copies->pdata[index];
@@ -187,9 +192,11 @@ static gboolean fetch_some(void) {
         return FALSE;
     }
     way_hear_changes(copies);
+    GVariant *arguments = fetch_arguments(copies, wants_locks);
+    wants_locks = FALSE;
     way_call(
-        way_is_direct() ? "FollowValues" : "AttachValues", fetch_arguments(copies),
-        FETCH_REPLY_TYPE, on_fetched, copies, (GDestroyNotify)g_ptr_array_unref);
+        way_is_direct() ? "FollowValues" : "AttachValues", arguments, FETCH_REPLY_TYPE,
+        on_fetched, copies, (GDestroyNotify)g_ptr_array_unref);
     return TRUE;
 }
 
