@@ -5,7 +5,8 @@ import plistlib
 import subprocess
 
 SOURCES = pathlib.Path(__file__).parent / "c"
-LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf", "settings": "gio-2.0"}
+LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf", "settings": "gio-2.0",
+             "domains": "gio-2.0"}
 
 
 class Tools:
