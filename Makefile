@@ -4,6 +4,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Not empty: the unit is confined further, which needs namespaces; see Documentation/security.md.
 HARDENED ?=
+# Empty: the programs keep their debug information, which 'make deb' puts into packages of its own.
+STRIP = --strip
 
 BINDIR = $(PREFIX)/bin
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
@@ -22,8 +24,9 @@ LINKED = .build/linked
 # A C library before glibc 2.36 does not know packed relocations.
 PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)" && \
 	echo -z pack-relative-relocs)
-SWIFT_BUILD = .ci/scratch swift build --traits Programs --configuration release --static-swift-stdlib --disable-local-rpath \
+SWIFT_BUILD = .ci/scratch --in $(CURDIR)/.build/scratch swift build --traits Programs --configuration release --static-swift-stdlib --disable-local-rpath \
 	-Xswiftc -Xfrontend -Xswiftc -function-sections \
+	$(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -Xfrontend -no-clang-module-breadcrumbs) \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(LINKED) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
 	$(addprefix -Xlinker ,-z now -z relro $(PACKED) --icf=all --no-export-dynamic \
 		--no-eh-frame-hdr -T Sources/Programs/sections.ld)
@@ -36,8 +39,10 @@ GSETTINGS = .build/gsettings/libgsettingsdefaults.so
 GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
 # Only the entry points of the module are visible.
 GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
-	-Wl,-z,defs -Wl,-z,now -Wl,-z,relro
+	-D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -ffile-prefix-map=$(CURDIR)=.
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
+# The services of desktops whose names the daemon can own.
+ADOPTED_NAMES = org.xfce.Xfconf
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
@@ -48,9 +53,12 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf
+# What makes Debian packages, and what checks them.
+DEB_PACKAGES = debhelper dpkg-dev lintian
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
-.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench install uninstall \
+	clean deb setup setup-run setup-test setup-bench setup-deb
 
 all: build
 
@@ -102,6 +110,14 @@ desktop: build setup-run setup-test
 clean-root: build
 	Tests/CleanRoot/clean-root
 
+# The Debian packages, in .build/deb. VERSION is that of the packages, if it is not the one of the sources.
+deb: build setup-deb
+	Sources/DebianPackages/packages .build/deb $(addprefix --version=,$(VERSION))
+
+# The packages on a clean Debian, and built again in other places with other tools' settings; as root.
+packages-test: build setup-deb
+	Tests/Packages/packages-test --thorough
+
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
 fuzz:
 	Tests/Fuzz/fuzz
@@ -116,7 +132,7 @@ bench: build setup-run setup-bench
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
 		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
-	install -m 755 --strip $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+	install -m 755 $(STRIP) $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
@@ -125,6 +141,12 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	# 'defaultsctl adopt' makes links to these.
+	install -d $(DESTDIR)$(BUSDIR)/adopted-services
+	for name in $(ADOPTED_NAMES); do \
+		sed 's|@BINDIR@|$(BINDIR)|; s|@NAME@|'$$name'|' systemd/adopted.service.in \
+			> $(DESTDIR)$(BUSDIR)/adopted-services/$$name.service && \
+		chmod 644 $(DESTDIR)$(BUSDIR)/adopted-services/$$name.service || exit; done
 	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
 	for page in $(MANUALS); do \
@@ -136,7 +158,7 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
 	# It is below dconf until the user turns it on; see Documentation/desktop.md.
 	install -d $(DESTDIR)$(GIOMODULEDIR)
-	install -m 644 --strip $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
+	install -m 644 $(STRIP) $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
 	$(list_modules)
 	# bash and fish find a script by the name of the command, and people say defaults as on macOS.
 	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
@@ -168,6 +190,7 @@ uninstall:
 		defaultsd-helper.socket defaultsd-helper@.service)
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
@@ -191,3 +214,6 @@ setup-test:
 
 setup-bench:
 	@.ci/install-packages $(BENCH_PACKAGES)
+
+setup-deb:
+	@.ci/install-packages $(DEB_PACKAGES)
