@@ -6,6 +6,9 @@ DESTDIR ?=
 HARDENED ?=
 
 BINDIR = $(PREFIX)/bin
+# Packages use a directory for each architecture.
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
@@ -31,6 +34,10 @@ PROGRAMS = defaultsd defaultsctl
 SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+# The library for C. Nothing unloads it, because it has threads.
+LIBRARY = .build/library
+LIBRARY_OPTIONS = -z now -z relro -z defs -z nodelete $(PACKED)
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DefaultsProtocol/Version.swift)
 # The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
 GSETTINGS = .build/gsettings/libgsettingsdefaults.so
 GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
@@ -50,7 +57,7 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
-.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
 
 all: build
 
@@ -59,8 +66,18 @@ build: setup gsettings
 	@mkdir -p $(LINKED) && touch .build/building
 	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
 	$(SWIFT_BUILD) --target Programs
+	$(link_library)
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 	@mv .build/building .build/built
+
+# The library for C alone; build makes it, too.
+library: setup
+	@mkdir -p $(LINKED)
+	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
+	$(SWIFT_BUILD) --target CDefaults
+	$(link_library)
+
+link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/link $(RELEASE) $(LIBRARY)
 
 gsettings: setup $(GSETTINGS)
 
@@ -113,10 +130,15 @@ picture: build setup-run
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
 
-install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
+install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
 		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 --strip $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIBRARY)/libdefaults.so.1 $(DESTDIR)$(LIBDIR)
+	ln -sf libdefaults.so.1 $(DESTDIR)$(LIBDIR)/libdefaults.so
+	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
@@ -157,11 +179,13 @@ sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
 endef
 
 # Installing what is built does not build again, so that it can be done as another user.
-$(addprefix $(RELEASE)/,$(PROGRAMS)) &:
+$(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 &:
 	$(MAKE) build
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libdefaults.so.1 libdefaults.so pkgconfig/defaults.pc)
+	rm -f $(DESTDIR)$(INCLUDEDIR)/defaults.h
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
