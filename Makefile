@@ -45,7 +45,8 @@ GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
 GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
 	-Wl,-z,defs -Wl,-z,now -Wl,-z,relro
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
-MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
+	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
@@ -54,7 +55,7 @@ RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace bin
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
@@ -114,6 +115,7 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
+	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
@@ -132,10 +134,12 @@ bench: build setup-run setup-bench
 
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
-		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
+		$(addprefix $(MANDIR)/man,1 3 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 --strip $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
 	install -m 644 $(LIBRARY)/libdefaults.so.1 $(DESTDIR)$(LIBDIR)
 	ln -sf libdefaults.so.1 $(DESTDIR)$(LIBDIR)/libdefaults.so
+	# The loader knows a library outside of /usr/lib only then. A package does this in its own way.
+	$(if $(DESTDIR),,-ldconfig 2>/dev/null || true)
 	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc

@@ -144,7 +144,7 @@ let package = Package(
         module(
             "CDefaults",
             ["DefaultsClient", "DefaultsProtocol", "KeyedArchive", "CLinux"],
-            exclude: ["defaults.h"]),
+            exclude: ["abi-description", "defaults.h", "defaults.pc.in", "link"]),
 
         // What is installed: building this target builds the programs and the library for C at once.
         module(

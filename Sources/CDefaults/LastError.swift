@@ -138,8 +138,9 @@ enum LastError {
 
     /// The sentence, which the next call of the thread may free.
     static var message: UnsafePointer<CChar> {
-        guard let record, record.pointee.code != .none else { return ("" as StaticString).constant }
-        return record.pointee.message.map { UnsafePointer($0) } ?? ("There is no memory." as StaticString).constant
+        let (none, noMemory): (StaticString, StaticString) = ("", "There is no memory.")
+        guard let record, record.pointee.code != .none else { return none.constant }
+        return record.pointee.message.map { UnsafePointer($0) } ?? noMemory.constant
     }
 }
 

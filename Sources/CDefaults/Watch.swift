@@ -45,7 +45,9 @@ final class Watch: Sendable {
         self.context = context
     }
 
-    /// Ends it. If its callback runs, its context is freed afterwards.
+    /// Ends it.
+    ///
+    /// If its callback runs, its context is freed afterwards.
     func end() {
         // What it holds is released without the lock.
         let source = source.withLock { source in

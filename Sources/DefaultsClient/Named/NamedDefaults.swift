@@ -234,9 +234,8 @@ extension NamedDefaults {
             try await store.flush(within: .seconds(30))
             return try await store.service.read(name, in: copyLayer.spelling(of: copy.name))
         }
-        return (try bytes.map { bytes throws(DefaultsError) in
-            try store.archive(of: bytes, for: name)
-        }, generation)
+        guard let bytes else { return (nil, generation) }
+        return (try store.archive(of: bytes, for: name), generation)
     }
 
     /// Waits until the service has answered the changes of this process.
@@ -306,7 +305,8 @@ private final class Answer: Sendable {
 
     func wait(within bound: Duration) throws(DefaultsError) -> UInt64 {
         let (seconds, attoseconds) = bound.components
-        let end = DispatchTime.now() + .seconds(Int(seconds))
+        let end =
+            DispatchTime.now() + .seconds(Int(seconds))
             + .milliseconds(Int(attoseconds / 1_000_000_000_000_000))
         guard answered.wait(timeout: end) == .success, let outcome = box.outcome else {
             throw .noAnswer(after: bound)
