@@ -8,6 +8,9 @@ HARDENED ?=
 STRIP = --strip
 
 BINDIR = $(PREFIX)/bin
+# Packages use a directory for each architecture.
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
@@ -34,6 +37,10 @@ PROGRAMS = defaultsd defaultsctl
 SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+# The library for C. Nothing unloads it, because it has threads.
+LIBRARY = .build/library
+LIBRARY_OPTIONS = -z now -z relro -z defs -z nodelete $(PACKED)
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DefaultsProtocol/Version.swift)
 # The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
 GSETTINGS = .build/gsettings/libgsettingsdefaults.so
 GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
@@ -43,7 +50,8 @@ GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -f
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
 # The services of desktops whose names the daemon can own.
 ADOPTED_NAMES = org.xfce.Xfconf
-MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
+	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
@@ -52,13 +60,13 @@ RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace bin
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dpkg-dev lintian
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
 
-.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench install uninstall \
-	clean deb setup setup-run setup-test setup-bench setup-deb
+.PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench \
+	install uninstall clean deb setup setup-run setup-test setup-bench setup-deb
 
 all: build
 
@@ -67,8 +75,18 @@ build: setup gsettings
 	@mkdir -p $(LINKED) && touch .build/building
 	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
 	$(SWIFT_BUILD) --target Programs
+	$(link_library)
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 	@mv .build/building .build/built
+
+# The library for C alone; build makes it, too.
+library: setup
+	@mkdir -p $(LINKED)
+	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
+	$(SWIFT_BUILD) --target CDefaults
+	$(link_library)
+
+link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/link $(RELEASE) $(LIBRARY)
 
 gsettings: setup $(GSETTINGS)
 
@@ -105,14 +123,15 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
+	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
 	Tests/CleanRoot/clean-root
 
-# The Debian packages, in .build/deb. VERSION is that of the packages, if it is not the one of the sources.
+# The Debian packages, in .build/deb; of another version than the sources with VERSION=.
 deb: build setup-deb
-	Sources/DebianPackages/packages .build/deb $(addprefix --version=,$(VERSION))
+	Sources/DebianPackages/packages --version $(VERSION) .build/deb
 
 # The packages on a clean Debian, and built again in other places with other tools' settings; as root.
 packages-test: build setup-deb
@@ -129,10 +148,17 @@ picture: build setup-run
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
 
-install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
-		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
+install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
+		$(addprefix $(MANDIR)/man,1 3 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	install -m 755 $(STRIP) $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIBRARY)/libdefaults.so.1 $(DESTDIR)$(LIBDIR)
+	ln -sf libdefaults.so.1 $(DESTDIR)$(LIBDIR)/libdefaults.so
+	# The loader knows a library outside of /usr/lib only then. A package does this in its own way.
+	$(if $(DESTDIR),,-ldconfig 2>/dev/null || true)
+	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
@@ -179,11 +205,13 @@ sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
 endef
 
 # Installing what is built does not build again, so that it can be done as another user.
-$(addprefix $(RELEASE)/,$(PROGRAMS)) &:
+$(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 &:
 	$(MAKE) build
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libdefaults.so.1 libdefaults.so pkgconfig/defaults.pc)
+	rm -f $(DESTDIR)$(INCLUDEDIR)/defaults.h
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
