@@ -15,6 +15,7 @@ INCLUDEDIR = $(PREFIX)/include
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
 MANDIR = $(PREFIX)/share/man
+PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
@@ -49,7 +50,7 @@ GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -f
 	-D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -ffile-prefix-map=$(CURDIR)=.
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
 # The services of desktops whose names the daemon can own.
-ADOPTED_NAMES = org.xfce.Xfconf
+ADOPTED_NAMES = org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
 	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
@@ -60,7 +61,7 @@ RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace bin
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dpkg-dev lintian
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
@@ -124,6 +125,7 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
 	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
+	Tests/Portal/portal-tests $(CURDIR)/$(RELEASE) || test $$? = 77
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
@@ -179,6 +181,9 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
 			$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit; done
+	# A backend that no portal asks until the user adopts it.
+	install -d $(DESTDIR)$(PORTALDIR)
+	install -m 644 systemd/defaultsd.portal $(DESTDIR)$(PORTALDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
@@ -220,6 +225,7 @@ uninstall:
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

@@ -95,6 +95,7 @@ let package = Package(
                 "DefaultsModel", "DefaultsProtocol", "DefaultsTerms", "DBus", "KeyedArchive",
                 "CExpat",
             ]),
+        module("DefaultsPortal", ["DefaultsProtocol", "DBus", "KeyedArchive"]),
         module(
             "DefaultsFiles",
             [
@@ -115,9 +116,8 @@ let package = Package(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive",
-                "CLinux",
-                "SystemCalls", logging,
+                "DefaultsPortal", "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus",
+                "KeyedArchive", "CLinux", "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
@@ -136,7 +136,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "DconfFiles", "CLinux", "SystemCalls",
+                "DefaultsXfconf", "DefaultsPortal", "DconfFiles", "CLinux", "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
@@ -226,6 +226,8 @@ let package = Package(
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsPortalTests", ["DefaultsPortal", "DefaultsProtocol", "DBus", "KeyedArchive"]),
         tests(
             "DefaultsFilesTests",
             [

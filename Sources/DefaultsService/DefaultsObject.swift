@@ -1,6 +1,7 @@
 import DBus
 import DefaultsFiles
 import DefaultsModel
+import DefaultsPortal
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
@@ -20,7 +21,7 @@ import Logging
 /// 4. A caller that waits for the disk gets one reply: when every change that was acknowledged
 ///    before its call is on disk, or when the disk has refused them.
 /// 5. Neither an archive nor a part of one appears in a log line, a signal or an error message. The
-///    signals of Xfconf, if it is served, are the one exception.
+///    signals of desktops' services that are served are the one exception: see `DesktopSignals`.
 package actor DefaultsObject {
     /// The loop of the connection.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -71,8 +72,8 @@ package actor DefaultsObject {
     var layers: FileLayers
     /// The services of desktops that are served, too.
     let desktops: [DesktopService]
-    /// The changes of properties whose signals wait.
-    var propertyChanges = PropertyChanges()
+    /// The changes whose signals of these services wait.
+    var desktopChanges: [DesktopService: DesktopChanges] = [:]
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
@@ -109,6 +110,7 @@ package actor DefaultsObject {
         for desktop in desktops {
             switch desktop {
             case .xfconf: await connection.export([xfconfInterface], at: Xfconf.objectPath)
+            case .portal: await connection.export([portalInterface], at: Portal.objectPath)
             }
         }
         if database.needsFlush { noteChange() }

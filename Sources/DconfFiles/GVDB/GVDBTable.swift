@@ -56,6 +56,11 @@ package struct GVDBTable: Sendable {
     /// The number of items.
     package var count: Int { items.count / GVDBFormat.itemSize }
 
+    /// Whether the bytes of a text are anywhere in the file.
+    func contains(_ text: String) -> Bool {
+        file.bytes.contains(text: text)
+    }
+
     /// The items in the order of the file.
     package var indices: Range<Int> { 0..<count }
 

@@ -107,14 +107,6 @@ extension DefaultsObject {
         endWaitsForSignals()
     }
 
-    private func send(
-        _ announcements: [Announcement], of desktop: DesktopService, to listeners: Listeners
-    ) {
-        switch desktop {
-        case .xfconf: sendProperties(announcements, to: listeners)
-        }
-    }
-
     /// A connection that gets signals, and what it may read; nil for everything.
     typealias Receiver = (name: BusName, scope: AccessScope?)
 

@@ -1,15 +1,20 @@
 import DBus
+import DefaultsModel
+import DefaultsPortal
 import DefaultsXfconf
 
 /// A service of a desktop, which this daemon can be for unmodified programs.
 package enum DesktopService: String, CaseIterable, Sendable {
     /// The settings service of Xfce.
     case xfconf
+    /// A backend of the Settings portal, which programs in a sandbox read.
+    case portal
 
     /// The name on the bus that programs call.
     var busName: BusName {
         switch self {
         case .xfconf: Xfconf.busName
+        case .portal: Portal.busName
         }
     }
 
@@ -20,6 +25,26 @@ package enum DesktopService: String, CaseIterable, Sendable {
             SignalAddress(
                 members: [Xfconf.propertyChanged.name, Xfconf.propertyRemoved.name],
                 interface: Xfconf.interface, path: Xfconf.objectPath)
+        case .portal:
+            SignalAddress(
+                members: [Portal.settingChanged.name], interface: Portal.interface,
+                path: Portal.objectPath)
+        }
+    }
+
+    /// Whether a domain may have keys of the service.
+    func mayHave(_ domain: Domain) -> Bool {
+        switch self {
+        case .xfconf: domain.name.hasPrefix(ChannelName.prefix)
+        case .portal: domain.name == Portal.namespace
+        }
+    }
+
+    /// Whether programs see a key of such a domain.
+    func mayHave(_ key: Key) -> Bool {
+        switch self {
+        case .xfconf: PropertyName.isProperty(key)
+        case .portal: AppearanceKey(rawValue: key.name) != nil
         }
     }
 }

@@ -36,8 +36,11 @@ struct Adoption {
     /// What ``adopt()`` would do.
     func plan() throws -> Report {
         guard !files.isAdopted else { return "\(door.name) is adopted already." }
-        return
-            "\(door.name): \(Self.count(try door.read(door.snapshot()))) would be imported, and these files written: "
+        let found = try door.read(door.snapshot())
+        return "\(door.name): "
+            + (door.hasValues
+                ? "\(Self.count(found)) would be imported, and these files written: "
+                : "These files would be written: ")
             + files.paths.joined(separator: ", ")
     }
 
@@ -47,8 +50,10 @@ struct Adoption {
         if files.isAdopted {
             _ = try await takeNames()
             try await catchUp()
+            try door.enter()
             return "\(door.name) is adopted already."
                 + remainder(of: door.rivalLibrary, using: door.rival)
+                + (await advice(isAdopted: true))
         }
         // The other service writes its last changes when it ends. A program may start it again.
         for name in door.busNames { try await endRival(of: name) }
@@ -57,11 +62,19 @@ struct Adoption {
         let left = try await importing(found)
         try files.writeMark(snapshot)
         if try await takeNames() { try await catchUp() }
-        return "\(door.name): \(Self.count(found)) imported. Programs use defaultsd now."
+        try door.enter()
+        return "\(door.name): " + (door.hasValues ? "\(Self.count(found)) imported. " : "")
+            + "Programs use defaultsd now."
             + (left == 0
                 ? ""
                 : " \(Amount.of(left, "value")) of these were left out, as their keys are locked.")
             + remainder(of: door.rivalLibrary, using: door.rival)
+            + (await advice(isAdopted: true))
+    }
+
+    /// What the user has to do, as one more sentence.
+    private func advice(isAdopted: Bool) async -> String {
+        await door.advice(isAdopted: isAdopted, over: bus).map { " \($0)" } ?? ""
     }
 
     /// Imports what the other service has.
@@ -167,9 +180,12 @@ struct Adoption {
     func releasePlan() async throws -> Report {
         guard files.isStarted else { return "\(door.name) is not adopted." }
         let kept = files.isAdopted ? try door.read(files.readMark()) : []
-        return
-            "\(door.name): \(Self.count(try await stored(keeping: kept))) would be written back for "
-            + "\(door.rival), and these files removed: " + files.paths.joined(separator: ", ")
+        let written = Self.count(try await stored(keeping: kept))
+        return "\(door.name): "
+            + (door.hasValues
+                ? "\(written) would be written back for \(door.rival), and these files removed: "
+                : "These files would be removed or restored: ")
+            + files.paths.joined(separator: ", ")
     }
 
     /// Writes the values into the files of the other service, and gives it its place back.
@@ -179,6 +195,7 @@ struct Adoption {
         guard files.isStarted || released != nil && isServing else {
             return "\(door.name) is not adopted."
         }
+        try door.leave()
         let written: [ImportedDomain]
         if files.isAdopted {
             written = try await writeBack()
@@ -196,9 +213,9 @@ struct Adoption {
         if !door.busNames.isEmpty { try await bus.restartService() }
         try await door.pass(
             Self.changes(from: written, to: try await stored(keeping: written)), over: bus)
-        return
-            "\(door.name): \(Self.count(written)) written back. Programs use \(door.rival) again."
-            + remainder(of: door.library, using: "defaultsd")
+        return "\(door.name): " + (door.hasValues ? "\(Self.count(written)) written back. " : "")
+            + "Programs use \(door.rival) again." + remainder(of: door.library, using: "defaultsd")
+            + (await advice(isAdopted: false))
     }
 
     /// Whether the daemon still has a name of the door.

@@ -12,6 +12,7 @@ import SystemCalls
 ///    written back. It has a snapshot of the other service's files, with which later changes of them are
 ///    found.
 /// 2. An activation file for each name on the bus. The user's files win over those of packages.
+/// 3. What the door writes by itself, such as the user's configuration of the portal.
 struct AdoptionFiles {
     let door: any DesktopDoor
     private let mark: String
@@ -25,16 +26,21 @@ struct AdoptionFiles {
     }
 
     /// The paths of all of them, for people.
-    var paths: [String] { [mark] + door.busNames.map(path) }
+    var paths: [String] { own + door.entryFiles }
+
+    /// The paths of those that nobody else writes.
+    private var own: [String] { [mark] + door.busNames.map(path) }
 
     /// Whether the database has the values of this door.
     var isAdopted: Bool { FileStatus.ifAny(mark) != nil }
 
     /// Whether a file is missing, so that the other service may run.
-    var isIncomplete: Bool { paths.contains { FileStatus.ifAny($0) == nil } }
+    var isIncomplete: Bool {
+        own.contains { FileStatus.ifAny($0) == nil } || !door.isEntered
+    }
 
     /// Whether any of them exists.
-    var isStarted: Bool { paths.contains { FileStatus.ifAny($0) != nil } }
+    var isStarted: Bool { own.contains { FileStatus.ifAny($0) != nil } }
 
     /// Writes the mark, with a snapshot of the other service's files.
     func writeMark(_ snapshot: Snapshot) throws {

@@ -10,6 +10,8 @@ enum DoorName: String, CaseIterable {
     case gsettings
     /// The settings service of Xfce.
     case xfconf
+    /// The Settings portal, which programs in a sandbox read.
+    case portal
 }
 
 /// The values of a domain that another service has kept.
@@ -60,14 +62,37 @@ protocol DesktopDoor {
     var rivalLibrary: String? { get }
     /// The library in programs that use defaultsd.
     var library: String? { get }
+
+    /// Whether the other service has values to import, and gets them back.
+    var hasValues: Bool { get }
+
+    /// Files of the user's that name the service that programs use, which ``enter()`` writes.
+    ///
+    /// The user may have written them, too.
+    var entryFiles: [String] { get }
+    /// Whether these files name defaultsd.
+    var isEntered: Bool { get }
+    /// Names defaultsd in these files.
+    func enter() throws
+    /// Takes it back.
+    func leave() throws
+
+    /// What the user has to do so that programs that run notice; nil if there is nothing.
+    func advice(isAdopted: Bool, over bus: Connection) async -> String?
 }
 
 extension DesktopDoor {
     var rivalLibrary: String? { nil }
     var library: String? { nil }
     var writers: [BusName] { [] }
+    var hasValues: Bool { true }
+    var entryFiles: [String] { [] }
+    var isEntered: Bool { true }
 
     func check() throws {}
+    func enter() throws {}
+    func leave() throws {}
+    func advice(isAdopted: Bool, over bus: Connection) async -> String? { nil }
 }
 
 /// The contents of files of another service, by their names.
@@ -117,6 +142,7 @@ extension DoorName {
         switch self {
         case .gsettings: try GSettingsDoor(in: places)
         case .xfconf: try XfconfDoor(in: places)
+        case .portal: try PortalDoor(in: places)
         }
     }
 }

@@ -5,7 +5,7 @@ import DefaultsProtocol
 ///
 /// They are read when they are first needed.
 final class SchemaIndex {
-    private lazy var contents = Contents(of: SchemaNote.catalog())
+    private lazy var contents = Contents(of: SchemaNote.catalog)
 
     /// The type that a schema gives a setting; nil if no schema has its path.
     func type(of path: SettingsPath) -> ExactType? { contents.type(of: path) }

@@ -94,6 +94,17 @@ struct ToolError: Error {
         )
     }
 
+    static let noPortal = ToolError(
+        "xdg-desktop-portal is not installed, so no program asks for settings by it. Install the package "
+            + "xdg-desktop-portal.", refused)
+
+    static func noBackend(_ directories: [String]) -> ToolError {
+        ToolError(
+            "The file defaultsd.portal is in none of the directories in which xdg-desktop-portal looks: "
+                + "\(directories.joined(separator: ", ")). Install it with 'make install PREFIX=/usr'.",
+            refused)
+    }
+
     static func noOwner(_ name: String) -> ToolError {
         ToolError(
             "The daemon was started again and does not serve \(name). Run 'defaultsctl doctor' to find the "
