@@ -25,13 +25,19 @@ import Testing
         let names = printed.output.split(separator: "\n").map { $0.split(separator: #/ {2,}/#)[0] }
         #expect(
             names == [
-                "defaultsd \(Version.current)", "D-Bus interface", "database schema",
+                "defaultsd \(Version.current)", "D-Bus interface", "C library",
+                "database schema",
                 "journal format", "page layout", "SQLite", "libdbus",
             ])
         #expect(printed.output.contains("org.defaultsd.Defaults1\n"))
+        let library = try Desktop().run(
+            "readelf", "--dynamic", "\(Desktop.packageDirectory).build/library/libdefaults.so")
+        #expect(library.output.contains("soname: [\(Version.library)]"), "\(library)")
         #expect(printed.output.contains(/\nSQLite +3\.\d+\.\d+\n/))
         let rules = try text("Documentation/CONTRIBUTING.md")
-        for subject in ["D-Bus interface", "database", "crash journal", "counter page"] {
+        for subject in [
+            "D-Bus interface", "C library", "database", "crash journal", "counter page",
+        ] {
             #expect(rules.contains("\n| \(subject) | "))
         }
     }

@@ -11,6 +11,7 @@ package enum VersionReport {
     package static var text: String {
         let rows = [
             ("D-Bus interface", "\(Contract.interface)"),
+            ("C library", Version.library),
             ("database schema", "\(StorageVersions.schema)"),
             ("journal format", "\(StorageVersions.journal)"),
             ("page layout", "\(CounterPageLayout.format)"),
