@@ -145,8 +145,15 @@ let package = Package(
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
-        // What is installed: building this target builds both programs at once.
-        module("Programs", ["defaultsd", "defaultsctl"], exclude: ["sections.ld"]),
+        // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.
+        module(
+            "CDefaults",
+            ["DefaultsClient", "DefaultsProtocol", "KeyedArchive", "CLinux"],
+            exclude: ["abi-description", "defaults.h", "defaults.pc.in", "link"]),
+
+        // What is installed: building this target builds the programs and the library for C at once.
+        module(
+            "Programs", ["defaultsd", "defaultsctl", "CDefaults"], exclude: ["sections.ld"]),
 
         .target(
             name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],

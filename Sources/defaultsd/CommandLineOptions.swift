@@ -84,7 +84,7 @@ struct CommandLineOptions {
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
                          [--recommended DIR] [--vendor DIR] [--serve LIST] [--verbose]
                          [--priorities]
-               defaultsd --helper | --help | --version
+               defaultsd --helper | --help | --version [--verbose]
 
         Keeps the user's defaults and serves them on the session bus as
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
@@ -113,7 +113,8 @@ struct CommandLineOptions {
           --helper        say who a process is, to a daemon that is confined by systemd
                           and connected to standard input
           --help          print this text
-          --version       print the version
+          --version       print the version; with --verbose also the versions of the
+                          interface, the files and the libraries
 
         Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes
         everything to disk, reads the files of administrators and vendors again, and continues.

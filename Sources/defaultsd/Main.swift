@@ -14,7 +14,8 @@ enum Main {
             let options = try CommandLineOptions(CommandLine.arguments.dropFirst())
             switch options.action {
             case .help: print(CommandLineOptions.help, terminator: "")
-            case .version: print("defaultsd \(Daemon.version)")
+            case .version:
+                print(options.isVerbose ? VersionReport.text : "defaultsd \(Daemon.version)")
             case .examine: exit(Examiner.serve().rawValue)
             case .serve: exit(serve(options).rawValue)
             }

@@ -121,7 +121,12 @@ struct AdoptionFiles {
         }
     }
 
+    /// Makes the activation files.
+    ///
+    /// If the program is installed with such files, these are links to them. When it is removed, the
+    /// links lead nowhere, so the bus starts the other service again.
     func writeActivation(of program: String) throws(ToolError) {
+        let prefix = Path.parent(of: Path.parent(of: program))
         for name in door.busNames {
             let text = """
                 [D-BUS Service]
@@ -130,7 +135,15 @@ struct AdoptionFiles {
                 SystemdService=defaultsd.service
 
                 """
-            try Self.write(Array(text.utf8), to: path(name))
+            let installed = "\(prefix)/share/dbus-1/adopted-services/\(name).service"
+            let contents = try? InputFile.contents(of: installed, limit: 1 << 16)
+            if contents == Array(text.utf8) {
+                try Self.link(installed, at: path(name))
+            } else {
+                // A file is not written through a link of an earlier installation.
+                if Path.target(ofLink: path(name)) != nil { try Self.remove(path(name)) }
+                try Self.write(Array(text.utf8), to: path(name))
+            }
         }
     }
 
@@ -150,6 +163,21 @@ struct AdoptionFiles {
             try File(Path.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch let error as OutputFile.Failure {
             throw .input(path, error.message)
+        } catch {
+            throw .input(path, "\(error)")
+        }
+    }
+
+    /// Makes a link, in the place of any file, and its directories if they are missing.
+    private static func link(_ target: String, at path: String) throws(ToolError) {
+        do throws(SystemError) {
+            let directory = Path.parent(of: path)
+            try makeDirectory(directory)
+            let new = "\(path).new"
+            unlink(new)
+            guard symlink(target, new) == 0 else { throw .last("symlink", new) }
+            guard rename(new, path) == 0 else { throw .last("rename", new) }
+            try File(directory, O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             throw .input(path, "\(error)")
         }

@@ -88,8 +88,9 @@ struct ToolError: Error {
 
     static func noModule(_ name: String) -> ToolError {
         ToolError(
-            "GIO does not find the module \(name), so no program would use it. Install it with "
-                + "'make install PREFIX=/usr', or name its directory in GIO_EXTRA_MODULES.", refused
+            "GIO does not find the module \(name), so no program would use it. Install the "
+                + "package defaultsd-gsettings, or run 'make install PREFIX=/usr', or name the module's "
+                + "directory in GIO_EXTRA_MODULES.", refused
         )
     }
 
