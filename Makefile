@@ -63,10 +63,12 @@ RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace bin
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dpkg-dev lintian
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
+BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
+	python3-cffi python3-gi python3-pip python3-setuptools
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench \
 	install uninstall clean deb setup setup-run setup-test setup-bench setup-deb
