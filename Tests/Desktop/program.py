@@ -6,7 +6,7 @@ import struct
 import zipfile
 import zlib
 
-from session import CLOCK, HOME, Failure, require
+from session import CLOCK, HOME
 
 FILES = f"{HOME}/files"
 
@@ -28,19 +28,15 @@ class Trial:
         """Has the user close the window: the program may store its size then."""
         if self.program.has_frame:
             self.session.run("wmctrl", "-i", "-c", self.window)
-        else:
+        if self.program.is_resident:
+            self.session.wait_for_window(self.program.window, is_there=False)
+        if self.program.is_resident or not self.program.has_frame:
             self.process.terminate()
         self.session.end(self.process)
         self.session.running.remove(self.process)
 
     def picture(self, step):
         self.session.picture(step, self.program.looks)
-
-    def change(self):
-        for setting in self.program.settings:
-            self.session.run(*setting.command)
-            if setting.channel:
-                self.session.changed.add(setting.channel)
 
     def work(self):
         """The user works with the program, which stores settings by itself."""
@@ -56,30 +52,18 @@ class Trial:
         session.adopt()
         self.open()
         self.picture("plain")
-        self.change()
-        self.picture("changed")
+        if not self.program.while_ended:
+            session.change(self.program.settings)
+            self.picture("changed")
         self.work()
         self.close()
+        if self.program.while_ended:
+            session.change(self.program.settings)
         session.wait_for_files()
         self.open()
         self.picture("again")
         self.close()
-        return self.kept()
-
-    def kept(self):
-        """What programs read, and what the services of the peer keep: ours after a release."""
-        session = self.session
-        kept = {"read": session.settings(self.program.places), "channels": session.channels()}
-        session.check_owners()
-        if session.is_ours:
-            require(not session.inside(f"{HOME}/.config/dconf/user").exists(), "dconf was used as well")
-            session.run("defaultsctl", "release")
-            after = session.channels()
-            require(after == kept["channels"],
-                    f"after the release: {sorted(set(after) ^ set(kept['channels']))}")
-        kept["stored"] = session.database()
-        kept["vendor"] = sorted(session.vendor)
-        return kept
+        return session.kept(self.program.places)
 
 
 def documents(session):
@@ -97,7 +81,7 @@ def documents(session):
         files.writestr(zipfile.ZipInfo("inside/one.txt", (2026, 1, 1, 0, 0, 0)), "1" * 1000)
         files.writestr(zipfile.ZipInfo("two.txt", (2026, 1, 1, 0, 0, 0)), "2" * 500)
     write_bytes(session, "archive.zip", archive.getvalue())
-    for place in session.inside(FILES).rglob("*"):
+    for place in [*session.inside(FILES).rglob("*"), session.inside(FILES)]:
         os.utime(place, (1767225600, 1767225600))
 
 

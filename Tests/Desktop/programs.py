@@ -7,18 +7,22 @@ from session import CALM
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A setting that shows in the window, with the command by which a user sets it."""
+    """A setting that shows in the window, with the command by which a user sets it.
+
+    `ours` is the command that does the same with defaultsctl.
+    """
 
     command: tuple[str, ...]
     channel: str = ""
+    ours: tuple[str, ...] = ()
 
 
-def gsettings(schema, key, value):
-    return Setting(("gsettings", "set", schema, key, value))
+def gsettings(schema, key, value, ours=()):
+    return Setting(("gsettings", "set", schema, key, value), ours=ours)
 
 
-def xfconf(channel, name, kind, value):
-    return Setting(("xfconf-query", "-c", channel, "-p", name, "-n", "-t", kind, "-s", value), channel)
+def xfconf(channel, name, kind, value, ours=()):
+    return Setting(("xfconf-query", "-c", channel, "-p", name, "-n", "-t", kind, "-s", value), channel, ours)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +31,9 @@ class Program:
 
     `keys` are pressed after the settings have been changed: they have the program store settings by itself.
     `places` are relocatable schemas, as SCHEMA:PATH. `differs` are patterns of lines that differ each time, with
-    the reason. A program without a frame is ended by a signal. `clock` says that the program shows the time.
-    `looks` is for programs that show a message for some seconds.
+    the reason. A program without a frame is ended by a signal, and so is a resident one after its window is closed.
+    `clock` says that the program shows the time. `looks` is for programs that show a message for some seconds. A
+    program that reads its settings at its start, and stores all it knows at its end, has them changed `while_ended`.
     """
 
     name: str
@@ -40,8 +45,10 @@ class Program:
     places: tuple[str, ...] = ()
     differs: tuple[tuple[str, str], ...] = ()
     has_frame: bool = True
+    is_resident: bool = False
     clock: bool = False
     looks: int = CALM
+    while_ended: bool = False
 
     @property
     def needed(self):
@@ -72,7 +79,8 @@ GSETTINGS_PROGRAMS = (
     Program(
         "gnome-calculator", "gnome-calculator", "Calculator", (
             gsettings("org.gnome.calculator", "button-mode", "programming"),
-            gsettings("org.gnome.calculator", "base", "16"))),
+            gsettings("org.gnome.calculator", "base", "16")),
+        while_ended=True),
     Program(
         "eog", "eog {files}/red.png", "red.png", (
             gsettings("org.gnome.eog.ui", "image-gallery", "true"),
@@ -80,11 +88,12 @@ GSETTINGS_PROGRAMS = (
         keys=("ctrl+F9",)),
     Program(
         "gnome-clocks", "gnome-clocks", "Clocks", (gsettings("org.gnome.clocks", "world-clocks", BERLIN),),
-        clock=True),
+        clock=True, while_ended=True, is_resident=True),
     Program(
         "pluma", "pluma {files}/program.py", "program.py", (
             gsettings("org.mate.pluma", "color-scheme", "oblivion"),
-            gsettings("org.mate.pluma", "display-line-numbers", "true"))),
+            gsettings("org.mate.pluma", "display-line-numbers", "true")),
+        looks=20),
     Program(
         "mate-terminal", "mate-terminal --disable-factory -e cat --title=Terminal", "Terminal", (
             gsettings("org.mate.terminal.profile:/org/mate/terminal/profiles/default/", "use-theme-colors", "false"),
@@ -94,14 +103,18 @@ GSETTINGS_PROGRAMS = (
         places=("org.mate.terminal.profile:/org/mate/terminal/profiles/default/",)),
     Program(
         "dconf-editor", "dconf-editor", "dconf Editor", (
-            gsettings("ca.desrt.dconf-editor.Settings", "show-warning", "false"),)),
+            gsettings("ca.desrt.dconf-editor.Settings", "show-warning", "false"),),
+        # They close the warning.
+        keys=("Escape",)),
     Program(
         "evince", "evince {files}/document.pdf", "document.pdf", (
             gsettings("org.gnome.Evince.Default", "inverted-colors", "true"),
             gsettings("org.gnome.Evince.Default", "show-sidebar", "false"),
             gsettings("org.gnome.Evince.Default", "dual-page", "true"))),
     Program(
-        "baobab", "baobab {files}", "", (gsettings("org.gnome.baobab.ui", "active-chart", "treemap"),)),
+        "baobab", "baobab {files}", "Disk Usage|files", (
+            gsettings("org.gnome.baobab.ui", "active-chart", "treemap"),),
+        clock=True),
     Program(
         "file-roller", "file-roller {files}/archive.zip", "archive.zip", (
             gsettings("org.gnome.FileRoller.Listing", "list-mode", "all-files"),
@@ -199,6 +212,65 @@ XFCONF_PROGRAMS = (
             xfconf("xfce4-notifyd", "/do-not-disturb", "bool", "true"),
             xfconf("xfce4-notifyd", "/expire-timeout", "int", "25")),
         packages="xfce4-notifyd"),
+    Program(
+        "xfce4-panel", "env XFCE_PANEL_MIGRATE_DEFAULT=1 xfce4-panel", "xfce4-panel", (
+            xfconf("xfce4-panel", "/panels/panel-1/size", "uint", "44"),
+            xfconf("xfce4-panel", "/panels/dark-mode", "bool", "false")),
+        has_frame=False, clock=True),
+    Program(
+        "xfdesktop", "xfdesktop", "Desktop", (
+            xfconf("xfce4-desktop", "/desktop-icons/icon-size", "uint", "80"),
+            xfconf("xfce4-desktop", "/desktop-icons/file-icons/show-filesystem", "bool", "false")),
+        packages="xfdesktop4", has_frame=False),
+    Program(
+        "parole", "parole", "Parole", (xfconf("parole", "/always-hide-menubar", "bool", "true"),)),
 )
 
 PROGRAMS = GSETTINGS_PROGRAMS + XFCONF_PROGRAMS
+
+
+@dataclasses.dataclass(frozen=True)
+class Desktop:
+    """A desktop. `commands` start it, and `windows` are what it shows then. `end` is the command that ends it; without
+    one its programs are ended by signals. `settings` are changed in three turns: before our daemon is killed, after
+    that, and after it has been replaced."""
+
+    name: str
+    packages: str
+    commands: tuple[str, ...]
+    windows: tuple[str, ...]
+    settings: tuple[tuple[Setting, ...], ...]
+    program: str
+    program_window: str
+    end: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    places: tuple[str, ...] = ()
+    differs: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def needed(self):
+        return self.packages.split()
+
+
+DESKTOPS = (
+    Desktop(
+        "xfce", "xfce4-session xfwm4 xfce4-panel xfdesktop4 xfce4-settings thunar mousepad",
+        ("xfce4-session",), ("xfce4-panel", "Desktop"), (
+            (xfconf("xfce4-session", "/general/SaveOnExit", "bool", "false"),
+             xfconf("xsettings", "/Net/CursorBlink", "bool", "false"),
+             xfconf("xsettings", "/Gtk/FontName", "string", "DejaVu Sans 12"),
+             xfconf("xfce4-panel", "/panels/panel-1/size", "uint", "40"),
+             xfconf("xfwm4", "/general/title_alignment", "string", "left")),
+            (xfconf("xfce4-panel", "/panels/dark-mode", "bool", "false",
+                    ours=("write", "xfconf.xfce4-panel", "/panels/dark-mode", "-bool", "false")),
+             xfconf("xfwm4", "/general/button_layout", "string", "CMH|O")),
+            (gsettings("org.xfce.mousepad.preferences.view", "show-line-numbers", "true",
+                       ours=("write", "org.xfce.mousepad.preferences.view", "show-line-numbers", "-bool", "true")),
+             xfconf("xfwm4", "/general/title_font", "string", "DejaVu Sans Bold 14"),
+             xfconf("xfce4-panel", "/panels/panel-1/position-locked", "bool", "false"))),
+        program="mousepad {files}/text.txt", program_window="text.txt",
+        end="xfce4-session-logout --logout",
+        variables=(("XDG_CURRENT_DESKTOP", "XFCE"), ("XFCE_PANEL_MIGRATE_DEFAULT", "1"))),
+)
+
+ALL = PROGRAMS + DESKTOPS

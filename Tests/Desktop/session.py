@@ -26,7 +26,7 @@ CALM = 4
 DAEMONS = {"org.defaultsd.Defaults1": "defaultsd", "ca.desrt.dconf": "dconf-service", "org.xfce.Xfconf": "xfconfd"}
 
 ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin", "HOME": HOME, "USER": USER, "LOGNAME": USER, "SHELL": "/bin/sh",
+    "PATH": "/usr/bin:/bin:/usr/games", "HOME": HOME, "USER": USER, "LOGNAME": USER, "SHELL": "/bin/sh",
     "LANG": "C.UTF-8", "TZ": "UTC", "XDG_RUNTIME_DIR": RUNTIME, "NO_AT_BRIDGE": "1", "GTK_A11Y": "none",
     "XDG_DATA_DIRS": "/usr/share", "XDG_CONFIG_DIRS": "/etc/xdg",
     "GDK_SCALE": "1", "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_OVERLAY_SCROLLING": "0",
@@ -264,6 +264,29 @@ class Session:
             self.run("xdotool", "key", "--clearmodifiers", key)
 
     # -- What is kept
+
+    def change(self, settings):
+        """Sets each as a user does."""
+        for setting in settings:
+            if self.is_ours and setting.ours:
+                self.run("defaultsctl", *setting.ours)
+            else:
+                self.run(*setting.command)
+            if setting.channel:
+                self.changed.add(setting.channel)
+
+    def kept(self, places):
+        """What programs read, and what the services of the peer keep: ours after a release."""
+        kept = {"read": self.settings(places), "channels": self.channels(), "vendor": sorted(self.vendor)}
+        self.check_owners()
+        if self.is_ours:
+            require(not self.inside(f"{HOME}/.config/dconf/user").exists(), "dconf was used as well")
+            self.run("defaultsctl", "release")
+            after = self.channels()
+            require(after == kept["channels"],
+                    f"after the release: {sorted(set(after) ^ set(kept['channels']))}")
+        kept["stored"] = self.database()
+        return kept
 
     def adopt(self):
         """Has defaultsd serve the programs, if this is our side."""
