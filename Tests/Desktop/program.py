@@ -23,6 +23,9 @@ class Trial:
         words = self.program.command.format(files=FILES).split()
         self.process = self.session.start(*words, **(CLOCK if self.program.clock else {}))
         self.window = self.session.wait_for_window(self.program.window)
+        if self.program.first_keys:
+            self.picture(None)
+            self.session.press(*self.program.first_keys)
 
     def close(self):
         """Has the user close the window: the program may store its size then."""
@@ -47,9 +50,10 @@ class Trial:
     def run(self):
         """All of it: what is kept afterwards."""
         session = self.session
-        session.start_window_manager("openbox", "--sm-disable")
         documents(session)
         session.adopt()
+        session.start_window_manager(self.program.manager)
+        session.change(self.program.before)
         self.open()
         self.picture("plain")
         if not self.program.while_ended:

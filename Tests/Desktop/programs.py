@@ -29,7 +29,9 @@ def xfconf(channel, name, kind, value, ours=()):
 class Program:
     """One program. `window` matches the title of its window.
 
-    `keys` are pressed after the settings have been changed: they have the program store settings by itself.
+    `before` is set before the program starts first. `first_keys` are pressed when its window has come, such as those
+    that lead to the page that shows the settings. `keys` are pressed after the settings have been changed: they have
+    the program store settings by itself. `manager` is the window manager.
     `places` are relocatable schemas, as SCHEMA:PATH. `differs` are patterns of lines that differ each time, with
     the reason. A program without a frame is ended by a signal, and so is a resident one after its window is closed.
     `clock` says that the program shows the time. `looks` is for programs that show a message for some seconds. A
@@ -41,7 +43,10 @@ class Program:
     window: str
     settings: tuple[Setting, ...]
     packages: str = ""
+    before: tuple[Setting, ...] = ()
+    first_keys: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    manager: str = "openbox"
     places: tuple[str, ...] = ()
     differs: tuple[tuple[str, str], ...] = ()
     has_frame: bool = True
@@ -133,18 +138,20 @@ GSETTINGS_PROGRAMS = (
             gsettings("org.mate.Atril.Default", "show-sidebar", "false"))),
     Program(
         "engrampa", "engrampa {files}/archive.zip", "archive.zip", (
-            gsettings("org.mate.engrampa.listing", "list-mode", "all-files"),
+            gsettings("org.mate.engrampa.listing", "show-type", "false"),
             gsettings("org.mate.engrampa.ui", "view-statusbar", "false"))),
     Program(
         "gucharmap", "gucharmap", "Character Map", (
             gsettings("org.gnome.Charmap", "group-by", "block"),
             gsettings("org.gnome.Charmap", "snap-cols-pow2", "true"))),
     Program(
-        "four-in-a-row", "four-in-a-row", "Four-in-a-row", (
+        "four-in-a-row", "four-in-a-row", "Your Turn", (
             gsettings("org.gnome.Four-in-a-row", "theme-id", "1"),)),
     Program(
         "iagno", "iagno", "Reversi", (
-            gsettings("org.gnome.Reversi", "theme", "high_contrast.theme"),)),
+            gsettings("org.gnome.Reversi", "color", "light"),
+            gsettings("org.gnome.Reversi", "computer-level", "2")),
+        while_ended=True),
     Program(
         "gnome-klotski", "gnome-klotski", "Klotski", (gsettings("org.gnome.Klotski", "level", "5"),)),
 )
@@ -162,23 +169,24 @@ XFCONF_PROGRAMS = (
     Program(
         "ristretto", "ristretto {files}/red.png", "Image Viewer", (
             xfconf("ristretto", "/window/toolbar/show", "bool", "false"),
-            xfconf("ristretto", "/window/bgcolor-override", "bool", "true"))),
+            xfconf("ristretto", "/window/thumbnails/show", "bool", "false")),
+        before=(xfconf("ristretto", "/errors/missing-thumbnailer", "bool", "false"),)),
     Program(
         "xfwm4-settings", "xfwm4-settings", "Window Manager", (
             xfconf("xfwm4", "/general/title_alignment", "string", "left"),
             xfconf("xfwm4", "/general/title_font", "string", "DejaVu Sans Bold 14"),
             xfconf("xfwm4", "/general/button_layout", "string", "CMH|O")),
-        packages="xfwm4"),
+        packages="xfwm4", manager="xfwm4"),
     Program(
         "xfwm4-tweaks-settings", "xfwm4-tweaks-settings", "Window Manager Tweaks", (
             xfconf("xfwm4", "/general/cycle_minimum", "bool", "false"),
             xfconf("xfwm4", "/general/cycle_raise", "bool", "true")),
-        packages="xfwm4"),
+        packages="xfwm4", manager="xfwm4"),
     Program(
         "xfce4-mouse-settings", "xfce4-mouse-settings", "Mouse", (
             xfconf("xsettings", "/Net/DndDragThreshold", "int", "20"),
             xfconf("xsettings", "/Net/DoubleClickTime", "int", "700")),
-        packages="xfce4-settings"),
+        packages="xfce4-settings", first_keys=("ctrl+Next",)),
     Program(
         "xfce4-keyboard-settings", "xfce4-keyboard-settings", "Keyboard", (
             xfconf("keyboards", "/Default/KeyRepeat", "bool", "false"),
@@ -187,13 +195,14 @@ XFCONF_PROGRAMS = (
         packages="xfce4-settings"),
     Program(
         "xfce4-appearance-settings", "xfce4-appearance-settings", "Appearance", (
-            xfconf("xsettings", "/Net/ThemeName", "string", "HighContrast"),),
-        packages="xfce4-settings"),
+            xfconf("xsettings", "/Gtk/FontName", "string", "DejaVu Sans 13"),
+            xfconf("xsettings", "/Xft/DPI", "int", "110")),
+        packages="xfce4-settings", first_keys=("ctrl+Next", "ctrl+Next")),
     Program(
         "xfce4-accessibility-settings", "xfce4-accessibility-settings", "Accessibility", (
             xfconf("accessibility", "/StickyKeys", "bool", "true"),
             xfconf("accessibility", "/BounceKeys", "bool", "true")),
-        packages="xfce4-settings"),
+        packages="xfce4-settings", first_keys=("ctrl+Next",)),
     Program(
         "xfce4-settings-editor", "xfce4-settings-editor", "Settings Editor", (
             xfconf("proof", "/number", "int", "5"),),
@@ -204,7 +213,7 @@ XFCONF_PROGRAMS = (
             xfconf("xfce4-session", "/general/PromptOnLogout", "bool", "false")),
         packages="xfce4-session"),
     Program(
-        "xfce4-appfinder", "xfce4-appfinder", "Application Finder", (
+        "xfce4-appfinder", "xfce4-appfinder --disable-server", "Application Finder", (
             xfconf("xfce4-appfinder", "/icon-view", "bool", "true"),
             xfconf("xfce4-appfinder", "/text-beside-icons", "bool", "true"))),
     Program(
@@ -270,7 +279,8 @@ DESKTOPS = (
              xfconf("xfce4-panel", "/panels/panel-1/position-locked", "bool", "false"))),
         program="mousepad {files}/text.txt", program_window="text.txt",
         end="xfce4-session-logout --logout",
-        variables=(("XDG_CURRENT_DESKTOP", "XFCE"), ("XFCE_PANEL_MIGRATE_DEFAULT", "1"))),
+        variables=(("XDG_CURRENT_DESKTOP", "XFCE"), ("XFCE_PANEL_MIGRATE_DEFAULT", "1")),
+        differs=(("^keyboards /Default/Numlock", "stored by xfsettingsd at its end, if it is not ended before"),)),
 )
 
 ALL = PROGRAMS + DESKTOPS

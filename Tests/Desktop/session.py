@@ -245,10 +245,14 @@ class Session:
         return last
 
     def picture(self, step, looks=CALM):
-        """Keeps the picture of the screen when it has not changed in so many looks."""
+        """Keeps the picture of the screen when it has not changed in so many looks.
+
+        Without the name of a step, it only waits for that.
+        """
         place = self.reference / f"{step}.xwd"
         picture = self._settled(place.read_bytes() if self.is_ours and place.exists() else None, looks)
-        self.keep_picture(step, picture)
+        if step:
+            self.keep_picture(step, picture)
 
     def keep_picture(self, step, picture=None):
         """Keeps a picture in the report: that of the screen as it is, unless another one is given."""
