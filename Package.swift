@@ -112,12 +112,14 @@ let package = Package(
             "DconfFiles",
             ["DefaultsTerms", "DefaultsProtocol", "DBus", "SystemCalls", "CExpat"]),
         module(
+            "DefaultsDconf",
+            ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive",
-                "CLinux",
-                "SystemCalls", logging,
+                "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles", "Confinement",
+                "DBus", "KeyedArchive", "CLinux", "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
@@ -136,7 +138,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "DconfFiles", "CLinux", "SystemCalls",
+                "DefaultsXfconf", "DefaultsDconf", "DconfFiles", "CLinux", "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
@@ -219,6 +221,12 @@ let package = Package(
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsDconfTests",
+            [
+                "DefaultsDconf", "DconfFiles", "DefaultsProtocol", "DBus", "KeyedArchive",
+                "TestSupport",
+            ]),
         tests(
             "DefaultsFilesTests",
             [

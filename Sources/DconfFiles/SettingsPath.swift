@@ -46,6 +46,8 @@ package struct SettingsPath: Hashable, Sendable {
     }
 
     /// Whether a path begins with a slash, does not end with one, and has no two together.
+    package static func isPathOfKey(_ path: String) -> Bool { isPathOfKey(Array(path.utf8)) }
+
     static func isPathOfKey(_ path: [UInt8]) -> Bool {
         let slash = UInt8(ascii: "/")
         return path.first == slash && path.last != slash && !path.contains(0)

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsDconf
 import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
@@ -73,6 +74,8 @@ package actor DefaultsObject {
     let desktops: [DesktopService]
     /// The changes of properties whose signals wait.
     var propertyChanges = PropertyChanges()
+    /// What programs that use libdconf see; nil if that service is not served.
+    var dconf: DconfState?
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
         didSet { if trouble != oldValue { announceTrouble() } }
@@ -86,7 +89,8 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, desktops: [DesktopService] = [], examiner: ProcessExaminer,
+        layers: FileLayers, desktops: [DesktopService] = [], dconf: DconfFile? = nil,
+        examiner: ProcessExaminer,
         logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
@@ -97,6 +101,7 @@ package actor DefaultsObject {
         self.writer = writer
         self.layers = layers
         self.desktops = desktops
+        self.dconf = dconf.map { DconfState($0) }
         self.examiner = examiner
         self.logger = logger
     }
@@ -109,8 +114,12 @@ package actor DefaultsObject {
         for desktop in desktops {
             switch desktop {
             case .xfconf: await connection.export([xfconfInterface], at: Xfconf.objectPath)
+            case .dconf:
+                await connection.export([dconfInterface], at: Dconf.writer)
+                await connection.export([dconfInformationInterface], at: Dconf.information)
             }
         }
+        await startPublishing()
         if database.needsFlush { noteChange() }
         await tidyUpAfterStart()
     }

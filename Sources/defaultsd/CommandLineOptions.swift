@@ -104,7 +104,8 @@ struct CommandLineOptions {
           --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
-                          with commas between them: xfconf, the settings of Xfce
+                          with commas between them: xfconf, the settings of Xfce;
+                          dconf, those of programs that use dconf's library
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal

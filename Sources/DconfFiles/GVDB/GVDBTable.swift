@@ -130,6 +130,11 @@ extension GVDBTable {
         try? content(of: item, .value, alignment: 8).count
     }
 
+    /// The bytes of an item's value, which have the form of a variant if the file is right.
+    func bytes(of item: Int) throws(GVDBError) -> ArraySlice<UInt8> {
+        file.bytes[try content(of: item, .value, alignment: 8)]
+    }
+
     /// The value of an item.
     package func value(of item: Int) throws(GVDBError) -> ExactValue {
         let range = try content(of: item, .value, alignment: 8)

@@ -33,6 +33,7 @@ extension DefaultsObject {
 
     /// Sends signals to those who follow the domains, and to the bus.
     func announce(_ announcements: [Announcement]) {
+        noteForDconf(announcements)
         for announcement in announcements {
             tellFollowers(announcement)
             if connection.uniqueName == nil {
@@ -112,6 +113,8 @@ extension DefaultsObject {
     ) {
         switch desktop {
         case .xfconf: sendProperties(announcements, to: listeners)
+        // Programs hear of a change when their file has it.
+        case .dconf: break
         }
     }
 

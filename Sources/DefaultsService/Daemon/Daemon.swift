@@ -1,4 +1,5 @@
 import DBus
+import DconfFiles
 import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
@@ -19,6 +20,7 @@ package actor Daemon {
 
     nonisolated let loop: EventLoop
     let connection: Connection
+    private let options: DaemonOptions
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     /// The services of desktops that are served, too.
@@ -109,6 +111,7 @@ package actor Daemon {
         examiner = ProcessExaminer(asking: helper?.examinations)
         self.pageKeeper = pageKeeper
         self.connection = connection
+        self.options = options
         callers = options.callers
         let desktops = options.servedDesktops
         places = options.places(serving: desktops)
@@ -201,12 +204,13 @@ extension Daemon {
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
-        confine(to: database.ownDirectories)
+        let dconf = options.dconfFile(serving: desktops, at: location)
+        confine(to: database.ownDirectories, with: dconf)
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            desktops: desktops, examiner: examiner, logger: logger,
+            desktops: desktops, dconf: dconf, examiner: examiner, logger: logger,
             abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
@@ -249,8 +253,10 @@ extension Daemon {
 
     /// Gives up what the daemon does not need from now on.
     ///
-    /// - Parameter directories: Where the database keeps its files.
-    private func confine(to directories: [String]) {
+    /// - Parameters:
+    ///   - directories: Where the database keeps its files.
+    ///   - dconf: dconf's file, if its service is served.
+    private func confine(to directories: [String], with dconf: DconfFile?) {
         if ServiceConfinement.isOff {
             return logger.warning(
                 "The daemon is not confined, because DEFAULTSD_UNCONFINED is in its environment.")
@@ -258,7 +264,9 @@ extension Daemon {
         Database.useFileCalls()
         let confinement = ServiceConfinement(
             FileKeeper.Places(
-                own: directories, read: places.directories, databases: Database.applicationID))
+                own: directories + (dconf?.places.directories ?? []),
+                read: places.directories + (dconf == nil ? [] : SchemaCatalog.ownDirectories),
+                databases: Database.applicationID))
         let failures = confinement.begin(with: helper?.requests)
         for failure in failures {
             logger.debug("The daemon is less confined than it could be: \(failure)")

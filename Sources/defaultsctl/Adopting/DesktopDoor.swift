@@ -10,6 +10,8 @@ enum DoorName: String, CaseIterable {
     case gsettings
     /// The settings service of Xfce.
     case xfconf
+    /// The service of dconf, for programs that use its library.
+    case dconf
 }
 
 /// The values of a domain that another service has kept.
@@ -31,6 +33,16 @@ protocol DesktopDoor {
     /// ``write(_:)``.
     var writers: [BusName] { get }
 
+    /// Whether the daemon writes the files of the other service while the door is adopted, so that
+    /// programs see in them what the database has.
+    var showsDatabase: Bool { get }
+
+    /// Whether the files show what the database has, and nobody else has written them since.
+    var isView: Bool { get }
+
+    /// The only file of a snapshot that several doors share; nil if no other door has the files.
+    var sharedImport: String? { get }
+
     /// The files of the other service as they are now.
     ///
     /// - Throws: `ToolError` if a file cannot be read.
@@ -46,6 +58,9 @@ protocol DesktopDoor {
     /// - Parameter domains: Everything that the programs have stored by this door.
     /// - Throws: `ToolError` if a file cannot be written.
     func write(_ domains: [ImportedDomain]) throws
+
+    /// The files as ``write(_:)`` would make them, if nobody else writes them meanwhile; otherwise nil.
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot?
 
     /// Whether programs reach a domain by this door.
     func covers(_ domain: String) -> Bool
@@ -66,8 +81,29 @@ extension DesktopDoor {
     var rivalLibrary: String? { nil }
     var library: String? { nil }
     var writers: [BusName] { [] }
+    var showsDatabase: Bool { false }
+    var isView: Bool { false }
+    var sharedImport: String? { nil }
+
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot? { nil }
 
     func check() throws {}
+
+    /// Writes changes over what the files have.
+    func write(_ changes: [DoorChange], over domains: [ImportedDomain]) throws {
+        var values: [String: [String: KeyedArchive]] = [:]
+        for domain in domains {
+            for entry in domain.entries {
+                values[domain.name, default: [:]][entry.key] = entry.archive
+            }
+        }
+        for change in changes { values[change.domain, default: [:]][change.key] = change.archive }
+        try write(
+            values.map { name, entries in
+                ImportedDomain(
+                    name: name, entries: entries.map { DefaultsEntry(key: $0, archive: $1) })
+            })
+    }
 }
 
 /// The contents of files of another service, by their names.
@@ -117,6 +153,7 @@ extension DoorName {
         switch self {
         case .gsettings: try GSettingsDoor(in: places)
         case .xfconf: try XfconfDoor(in: places)
+        case .dconf: try DconfDoor(in: places)
         }
     }
 }
