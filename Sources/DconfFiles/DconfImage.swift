@@ -1,5 +1,6 @@
 package import DefaultsProtocol
 internal import DefaultsTerms
+internal import Glibc
 
 // Invariants
 //
@@ -34,10 +35,9 @@ package struct DconfImage: Sendable {
         var remaining = (values: bytes.count, names: ContractLimits.maximumNameBytes)
         for item in table.indices where table.kind(of: item) == .value {
             // A name that cannot be read is none of a key.
-            guard let name = try? table.name(of: item) else { continue }
-            remaining.names -= name.utf8.count
-            if name == Self.signature { isView = true }
-            let path = Array(name.utf8)
+            guard let path = try? table.nameBytes(of: item) else { continue }
+            remaining.names -= path.count
+            if path.elementsEqual(Self.signature.utf8) { isView = true }
             guard SettingsPath.isPathOfKey(path), let value = try? table.bytes(of: item) else {
                 continue
             }
@@ -101,11 +101,24 @@ package struct DconfImage: Sendable {
     package func bytes(asView isView: Bool) throws(GVDBError) -> [UInt8] {
         var builder = DatabaseBuilder()
         // In order, so that the same values are the same file.
-        for (path, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (path, value) in values.sorted(by: { Self.precedes($0.key, $1.key) }) {
             builder.add(path, value: Array(value))
         }
         if isView { builder.add(Array(Self.signature.utf8), value: Self.mark) }
         return try GVDBWriter.file(of: builder.contents)
+    }
+
+    private static func precedes(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        first.withUnsafeBytes { first in
+            second.withUnsafeBytes { second in
+                // The pointers are used during the call only.
+                guard let one = first.baseAddress, let other = second.baseAddress else {
+                    return first.count < second.count
+                }
+                let order = memcmp(one, other, min(first.count, second.count))
+                return order == 0 ? first.count < second.count : order < 0
+            }
+        }
     }
 
     /// The empty text, as a variant.

@@ -72,11 +72,13 @@ package struct SettingsPath: Hashable, Sendable {
 extension SettingsPath {
     /// Whether the bytes are the same: different names can be the same text to Unicode.
     package static func == (first: SettingsPath, second: SettingsPath) -> Bool {
-        first.path.utf8.elementsEqual(second.path.utf8)
+        first.path.utf8.count == second.path.utf8.count
+            && first.path.utf8.elementsEqual(second.path.utf8)
     }
 
     /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
-        for byte in path.utf8 { hasher.combine(byte) }
+        var path = path
+        path.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -99,6 +99,13 @@ extension GVDBTable {
 
     /// The whole name of an item: the parts of its parents, the farthest first, and its own.
     package func name(of item: Int) throws(GVDBError) -> String {
+        let bytes = try nameBytes(of: item)
+        guard let name = String(validating: bytes, as: UTF8.self) else { throw .name(item: item) }
+        return name
+    }
+
+    /// The bytes of the name, which may be no text.
+    func nameBytes(of item: Int) throws(GVDBError) -> [UInt8] {
         var parts: [Range<Int>] = []
         var length = 0
         var next: Int? = item
@@ -117,10 +124,14 @@ extension GVDBTable {
             }
             parts.append(part)
         }
-        let bytes = parts.reversed().flatMap { file.bytes[$0] }
-        guard let name = String(validating: bytes, as: UTF8.self) else { throw .name(item: item) }
-        return name
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
+        for part in parts.reversed() { bytes += file.bytes[part] }
+        return bytes
     }
+
+    /// Where the file says where the content of an item is.
+    func placeOfContent(of item: Int) -> Int { place(of: item) + 16 }
 
     /// Where the content of an item is, if it has the given kind.
     private func content(

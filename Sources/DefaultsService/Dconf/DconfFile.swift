@@ -42,7 +42,7 @@ struct DconfFile: Sendable {
     /// What tells one file from another that replaces it.
     struct Identity: Equatable, Sendable {
         private let file: FileIdentity
-        private let size: Int
+        let size: Int
         private let seconds: Int
         private let nanoseconds: Int
 
@@ -61,6 +61,16 @@ struct DconfFile: Sendable {
         var foreign: [UInt8]?
         /// What was done with a file that is damaged, for the log.
         var remark: String?
+    }
+
+    /// A file that was written here.
+    struct Written: Sendable {
+        /// Nil if there is none.
+        let identity: Identity?
+        /// The size that it had when all of it was written.
+        ///
+        /// Since then, values may have been replaced, of which the old ones are still in it.
+        let compactSize: Int
     }
 
     /// The file was replaced while it was worked on.
@@ -131,46 +141,80 @@ struct DconfFile: Sendable {
     /// A setting, and the archive that programs are to see; nil for none.
     typealias Update = (path: SettingsPath, archive: [UInt8]?)
 
-    /// Brings the file up to date.
+    /// Writes a file with these settings and no others.
     ///
-    /// - Parameters:
-    ///   - updates: The settings that may have changed, or all.
-    ///   - areAll: Whether all others are removed.
-    ///   - known: The file that is replaced.
+    /// - Parameter known: The file that is replaced.
     /// - Returns: The new file, and the paths whose values differ.
     /// - Throws: ``Replaced`` if it is another file.
-    func update(
-        _ updates: [Update], areAll: Bool, replacing known: Identity?
-    ) throws -> (identity: Identity?, changed: [String]) {
+    func write(
+        all updates: [Update], replacing known: Identity?
+    ) throws -> (file: Written, changed: [String]) {
         let found = try read()
         guard found.identity == known else { throw Replaced() }
-        var image = areAll ? DconfImage() : found.image
-        var changed: [String] = []
-        for update in updates {
-            // What no program of dconf can have is left out.
-            let value = update.archive.flatMap { bytes in
-                (try? KeyedArchive(validating: bytes)).flatMap {
-                    try? schemas.value(of: $0, at: update.path)
-                }
-            }
-            if (try? image.set(update.path.path, to: value)) ?? false {
-                changed.append(update.path.path)
-            }
-        }
-        if areAll { changed = image.paths(unlike: found.image) }
+        var image = DconfImage()
+        for update in updates { _ = try? image.set(update.path.path, to: value(of: update)) }
+        let changed = image.paths(unlike: found.image)
         var identity = known
         if !changed.isEmpty || !found.image.isView {
-            identity = try write(image)
-        } else if !areAll {
-            return (identity, [])
+            identity = try write(image.bytes(asView: true))
         }
         // After the end of another daemon the file may be new to programs, too.
         try flagFile()
-        return (identity, changed)
+        return (Written(identity: identity, compactSize: identity?.size ?? 0), changed)
     }
 
-    private func write(_ image: DconfImage) throws -> Identity {
-        let bytes = try image.bytes(asView: true)
+    /// Writes a file in which some settings differ.
+    ///
+    /// - Returns: The new file, and the paths whose values differ.
+    /// - Throws: ``Replaced`` if the file is another one than was written last.
+    func write(
+        changed updates: [Update], replacing known: Written
+    ) throws -> (file: Written, changed: [String]) {
+        guard let (bytes, identity) = try contents(of: places.file), identity == known.identity,
+            var patch = try? DconfPatch(bytes)
+        else { throw Replaced() }
+        var changed: [String] = []
+        let isTooLarge = bytes.count > 2 * known.compactSize + Self.largestGrowth
+        for update in updates {
+            let outcome = value(of: update).map { patch.set(update.path.path, to: $0) }
+            guard let outcome, outcome != .impossible, !isTooLarge else {
+                return try rewrite(DconfImage(bytes), updates, known)
+            }
+            if outcome == .replaced { changed.append(update.path.path) }
+        }
+        guard !changed.isEmpty else { return (known, []) }
+        let new = try write(patch.bytes)
+        try flagFile()
+        return (Written(identity: new, compactSize: known.compactSize), changed)
+    }
+
+    /// How much replaced values may add to a file, however small it is.
+    private static let largestGrowth = 64 << 10
+
+    private func rewrite(
+        _ image: DconfImage, _ updates: [Update], _ known: Written
+    ) throws -> (file: Written, changed: [String]) {
+        var image = image
+        var changed: [String] = []
+        for update in updates {
+            let differs = try? image.set(update.path.path, to: value(of: update))
+            if differs == true { changed.append(update.path.path) }
+        }
+        guard !changed.isEmpty else { return (known, []) }
+        let identity = try write(image.bytes(asView: true))
+        try flagFile()
+        return (Written(identity: identity, compactSize: identity.size), changed)
+    }
+
+    /// The value that programs see; nil if it is none that dconf can have.
+    private func value(of update: Update) -> ExactValue? {
+        guard let bytes = update.archive, let archive = try? KeyedArchive(validating: bytes) else {
+            return nil
+        }
+        return try? schemas.value(of: archive, at: update.path)
+    }
+
+    private func write(_ bytes: [UInt8]) throws -> Identity {
         do throws(SystemError) {
             return try replace(places.file, with: bytes, by: places.unfinished)
         } catch {

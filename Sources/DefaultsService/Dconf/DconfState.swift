@@ -32,7 +32,7 @@ struct DconfState {
     /// What calls have changed since the file was last written.
     var notices: [(paths: [String], tag: String)] = []
     /// The file that was written last.
-    var identity: DconfFile.Identity?
+    var written: DconfFile.Written?
 
     // MARK: Which domains are published
 

@@ -170,9 +170,10 @@ extension DefaultsObject {
 
     /// - Returns: The paths whose values differ in the new file.
     private func writeSettings() async throws -> [String] {
-        if dconf?.isWholeDue == false, let identity = dconf?.identity {
+        if let state = dconf, state.changed.count > Self.mostChanged { dconf?.isWholeDue = true }
+        if dconf?.isWholeDue == false, let written = dconf?.written {
             do {
-                return try await writeChanged(replacing: identity)
+                return try await writeChanged(replacing: written)
             } catch is DconfFile.Replaced {
                 dconf?.isWholeDue = true
             }
@@ -187,15 +188,15 @@ extension DefaultsObject {
         return try await writeAll()
     }
 
-    private func writeChanged(replacing identity: DconfFile.Identity) async throws -> [String] {
+    private func writeChanged(replacing written: DconfFile.Written) async throws -> [String] {
         let paths = dconf?.changed ?? []
         dconf?.changed = []
         let updates = try paths.map { ($0, try visibleArchive(of: $0)) }
         do {
             let result = try await onFileThread {
-                try $0.update(updates, areAll: false, replacing: identity)
+                try $0.write(changed: updates, replacing: written)
             }
-            dconf?.identity = result.identity
+            dconf?.written = result.file
             return result.changed
         } catch {
             dconf?.changed.formUnion(paths)
@@ -222,9 +223,9 @@ extension DefaultsObject {
             dconf?.changed = []
             let updates = archives.map { ($0.key, Optional($0.value)) }
             let result = try await onFileThread {
-                try $0.update(updates, areAll: true, replacing: found.identity)
+                try $0.write(all: updates, replacing: found.identity)
             }
-            dconf?.identity = result.identity
+            dconf?.written = result.file
             return result.changed
         } catch {
             dconf?.isWholeDue = true
