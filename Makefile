@@ -4,12 +4,20 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Not empty: the unit is confined further, which needs namespaces; see Documentation/security.md.
 HARDENED ?=
+# Empty: the programs keep their debug information, which 'make deb' puts into packages of its own.
+STRIP = --strip
 
 BINDIR = $(PREFIX)/bin
+# Packages use a directory for each architecture.
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
+# systemd reads catalogs below /usr/lib only.
+CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 MANDIR = $(PREFIX)/share/man
+PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
@@ -22,8 +30,9 @@ LINKED = .build/linked
 # A C library before glibc 2.36 does not know packed relocations.
 PACKED = $(shell grep --quiet GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)" && \
 	echo -z pack-relative-relocs)
-SWIFT_BUILD = .ci/scratch swift build --traits Programs --configuration release --static-swift-stdlib --disable-local-rpath \
+SWIFT_BUILD = .ci/scratch --in $(CURDIR)/.build/scratch swift build --traits Programs --configuration release --static-swift-stdlib --disable-local-rpath \
 	-Xswiftc -Xfrontend -Xswiftc -function-sections \
+	$(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -Xfrontend -no-clang-module-breadcrumbs) \
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(LINKED) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
 	$(addprefix -Xlinker ,-z now -z relro $(PACKED) --icf=all --no-export-dynamic \
 		--no-eh-frame-hdr -T Sources/Programs/sections.ld)
@@ -31,14 +40,21 @@ PROGRAMS = defaultsd defaultsctl
 SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
+# The library for C. Nothing unloads it, because it has threads.
+LIBRARY = .build/library
+LIBRARY_OPTIONS = -z now -z relro -z defs -z nodelete $(PACKED)
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DefaultsProtocol/Version.swift)
 # The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
 GSETTINGS = .build/gsettings/libgsettingsdefaults.so
 GSETTINGS_SOURCES = $(wildcard Sources/GSettingsModule/*.[ch])
 # Only the entry points of the module are visible.
 GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
-	-Wl,-z,defs -Wl,-z,now -Wl,-z,relro
+	-D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -ffile-prefix-map=$(CURDIR)=.
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
-MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5
+# The services of desktops whose names the daemon can own.
+ADOPTED_NAMES = org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
+	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
@@ -46,11 +62,16 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc l
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
-	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
+	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools
+# What makes Debian packages, and what checks them.
+DEB_PACKAGES = debhelper dpkg-dev lintian
+BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
+	python3-cffi python3-gi python3-pip python3-setuptools
 
-.PHONY: all build gsettings demo check lint test docs picture desktop torture clean-root fuzz bench install uninstall clean setup setup-run setup-test setup-bench
+.PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench \
+	install uninstall clean deb setup setup-run setup-test setup-bench setup-deb
 
 all: build
 
@@ -59,8 +80,18 @@ build: setup gsettings
 	@mkdir -p $(LINKED) && touch .build/building
 	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
 	$(SWIFT_BUILD) --target Programs
+	$(link_library)
 	Sources/Manuals/manuals $(RELEASE) $(RELEASE)/man
 	@mv .build/building .build/built
+
+# The library for C alone; build makes it, too.
+library: setup
+	@mkdir -p $(LINKED)
+	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" $(LINKED)
+	$(SWIFT_BUILD) --target CDefaults
+	$(link_library)
+
+link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/link $(RELEASE) $(LIBRARY)
 
 gsettings: setup $(GSETTINGS)
 
@@ -97,10 +128,22 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
+	Tests/Dconf/dconf-tests --programs $(CURDIR)/$(RELEASE)
+	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
+	Tests/Portal/portal-tests $(CURDIR)/$(RELEASE) || test $$? = 77
+	Tests/Desktop/desktop-proofs || [ $$? -eq 77 ]
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
 	Tests/CleanRoot/clean-root
+
+# The Debian packages, in .build/deb; of another version than the sources with VERSION=.
+deb: build setup-deb
+	Sources/DebianPackages/packages --version $(VERSION) .build/deb
+
+# The packages on a clean Debian, and built again in other places with other tools' settings; as root.
+packages-test: build setup-deb
+	Tests/Packages/packages-test --thorough
 
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
 fuzz:
@@ -113,10 +156,17 @@ picture: build setup-run
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
 
-install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
-		$(addprefix $(MANDIR)/man,1 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
-	install -m 755 --strip $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
+		$(addprefix $(MANDIR)/man,1 3 5 8) $(BASHDIR) $(ZSHDIR) $(FISHDIR))
+	install -m 755 $(STRIP) $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIBRARY)/libdefaults.so.1 $(DESTDIR)$(LIBDIR)
+	ln -sf libdefaults.so.1 $(DESTDIR)$(LIBDIR)/libdefaults.so
+	# The loader knows a library outside of /usr/lib only then. A package does this in its own way.
+	$(if $(DESTDIR),,-ldconfig 2>/dev/null || true)
+	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
+		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
@@ -125,18 +175,29 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(GSETTINGS)
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
 	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	# 'defaultsctl adopt' makes links to these.
+	install -d $(DESTDIR)$(BUSDIR)/adopted-services
+	for name in $(ADOPTED_NAMES); do \
+		sed 's|@BINDIR@|$(BINDIR)|; s|@NAME@|'$$name'|' systemd/adopted.service.in \
+			> $(DESTDIR)$(BUSDIR)/adopted-services/$$name.service && \
+		chmod 644 $(DESTDIR)$(BUSDIR)/adopted-services/$$name.service || exit; done
 	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+	install -d $(DESTDIR)$(CATALOGDIR)
+	install -m 644 systemd/defaultsd.catalog $(DESTDIR)$(CATALOGDIR)
 	for page in $(MANUALS); do \
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
 			$(DESTDIR)$(MANDIR)/man$${page##*.}/$$page || exit; done
+	# A backend that no portal asks until the user adopts it.
+	install -d $(DESTDIR)$(PORTALDIR)
+	install -m 644 systemd/defaultsd.portal $(DESTDIR)$(PORTALDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.bash $(DESTDIR)$(BASHDIR)/defaultsctl
 	install -m 644 $(COMPLETIONS)/_defaultsctl $(DESTDIR)$(ZSHDIR)
 	install -m 644 $(COMPLETIONS)/defaultsctl.fish $(DESTDIR)$(FISHDIR)
 	# It is below dconf until the user turns it on; see Documentation/desktop.md.
 	install -d $(DESTDIR)$(GIOMODULEDIR)
-	install -m 644 --strip $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
+	install -m 644 $(STRIP) $(GSETTINGS) $(DESTDIR)$(GIOMODULEDIR)
 	$(list_modules)
 	# bash and fish find a script by the name of the command, and people say defaults as on macOS.
 	ln -sf defaultsctl $(DESTDIR)$(BASHDIR)/defaults
@@ -157,18 +218,23 @@ sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd-helper@.service
 endef
 
 # Installing what is built does not build again, so that it can be done as another user.
-$(addprefix $(RELEASE)/,$(PROGRAMS)) &:
+$(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 &:
 	$(MAKE) build
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libdefaults.so.1 libdefaults.so pkgconfig/defaults.pc)
+	rm -f $(DESTDIR)$(INCLUDEDIR)/defaults.h
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
 		defaultsd-helper.socket defaultsd-helper@.service)
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
 	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
+	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal
+	rm -f $(DESTDIR)$(CATALOGDIR)/defaultsd.catalog
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
@@ -191,3 +257,6 @@ setup-test:
 
 setup-bench:
 	@.ci/install-packages $(BENCH_PACKAGES)
+
+setup-deb:
+	@.ci/install-packages $(DEB_PACKAGES)

@@ -95,6 +95,7 @@ let package = Package(
                 "DefaultsModel", "DefaultsProtocol", "DefaultsTerms", "DBus", "KeyedArchive",
                 "CExpat",
             ]),
+        module("DefaultsPortal", ["DefaultsProtocol", "DBus", "KeyedArchive"]),
         module(
             "DefaultsFiles",
             [
@@ -112,12 +113,15 @@ let package = Package(
             "DconfFiles",
             ["DefaultsTerms", "DefaultsProtocol", "DBus", "SystemCalls", "CExpat"]),
         module(
+            "DefaultsDconf",
+            ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus", "KeyedArchive",
-                "CLinux",
-                "SystemCalls", logging,
+                "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
+                "DefaultsPortal", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
+                logging,
             ]),
         module(
             "DefaultsClient",
@@ -136,12 +140,20 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "DconfFiles", "CLinux", "SystemCalls",
+                "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "CLinux",
+                "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
-        // What is installed: building this target builds both programs at once.
-        module("Programs", ["defaultsd", "defaultsctl"], exclude: ["sections.ld"]),
+        // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.
+        module(
+            "CDefaults",
+            ["DefaultsClient", "DefaultsProtocol", "KeyedArchive", "CLinux"],
+            exclude: ["abi-description", "defaults.h", "defaults.pc.in", "link"]),
+
+        // What is installed: building this target builds the programs and the library for C at once.
+        module(
+            "Programs", ["defaultsd", "defaultsctl", "CDefaults"], exclude: ["sections.ld"]),
 
         .target(
             name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
@@ -213,12 +225,23 @@ let package = Package(
                 "PropertyList",
             ]),
         tests(
-            "DefaultsServiceTests", ["DefaultsService", "DefaultsModel", "DefaultsStorage"]),
+            "DefaultsServiceTests",
+            [
+                "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
+            ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsPortalTests", ["DefaultsPortal", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsDconfTests",
+            [
+                "DefaultsDconf", "DconfFiles", "DefaultsProtocol", "DBus", "KeyedArchive",
+                "TestSupport",
+            ]),
         tests(
             "DefaultsFilesTests",
             [

@@ -21,6 +21,9 @@ package final class Connection {
     /// last statement is finalized.
     let handle: OpaquePointer
 
+    /// The version of the SQLite library that this process uses.
+    package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
+
     /// Done before the first connection: most connections need only few pages of memory.
     private static let allocation = csqlite_allocate_pages_singly()
 

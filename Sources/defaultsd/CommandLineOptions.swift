@@ -84,7 +84,7 @@ struct CommandLineOptions {
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
                          [--recommended DIR] [--vendor DIR] [--serve LIST] [--verbose]
                          [--priorities]
-               defaultsd --helper | --help | --version
+               defaultsd --helper | --help | --version [--verbose]
 
         Keeps the user's defaults and serves them on the session bus as
         org.defaultsd.Defaults1. Usually started by the bus or by systemd, not by hand.
@@ -104,14 +104,17 @@ struct CommandLineOptions {
           --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
-                          with commas between them: xfconf, the settings of Xfce
+                          with commas between them: xfconf, the settings of Xfce;
+                          dconf, those of programs that use dconf's library;
+                          portal, a backend of the Settings portal
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal
           --helper        say who a process is, to a daemon that is confined by systemd
                           and connected to standard input
           --help          print this text
-          --version       print the version
+          --version       print the version; with --verbose also the versions of the
+                          interface, the files and the libraries
 
         Signals: SIGTERM and SIGINT write everything to disk and end; SIGHUP writes
         everything to disk, reads the files of administrators and vendors again, and continues.
@@ -138,7 +141,7 @@ struct UsageError: Error, CustomStringConvertible {
         let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
         return UsageError(
             description:
-                "--serve needs names of services with commas between them; '\(StandardErrorLog.escaped(name))' "
+                "--serve needs names of services with commas between them; '\(ServiceLog.escaped(name))' "
                 + "is not one of them: \(known)")
     }
 
@@ -147,6 +150,6 @@ struct UsageError: Error, CustomStringConvertible {
     }
 
     static func unknown(_ argument: String) -> UsageError {
-        UsageError(description: "unknown argument '\(StandardErrorLog.escaped(argument))'")
+        UsageError(description: "unknown argument '\(ServiceLog.escaped(argument))'")
     }
 }

@@ -14,7 +14,8 @@ enum Main {
             let options = try CommandLineOptions(CommandLine.arguments.dropFirst())
             switch options.action {
             case .help: print(CommandLineOptions.help, terminator: "")
-            case .version: print("defaultsd \(Daemon.version)")
+            case .version:
+                print(options.isVerbose ? VersionReport.text : "defaultsd \(Daemon.version)")
             case .examine: exit(Examiner.serve().rawValue)
             case .serve: exit(serve(options).rawValue)
             }
@@ -28,7 +29,7 @@ enum Main {
         // Files stay private to the user even if the code that creates one forgets to restrict it.
         umask(0o077)
         let logger = Logger(label: "defaultsd") { _ in
-            StandardErrorLog(
+            ServiceLog(
                 logLevel: options.isVerbose ? .debug : .info,
                 form: options.showsPriorities ? .priorities : .ofStandardError)
         }

@@ -7,6 +7,10 @@ import subprocess
 SOURCES = pathlib.Path(__file__).parent / "c"
 LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf", "settings": "gio-2.0",
              "domains": "gio-2.0"}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OWN = {"defaultsclient": ["-I", ROOT / "Sources/CDefaults", "-L", ROOT / ".build/library", "-ldefaults",
+                          f"-Wl,-rpath,{ROOT / '.build/library'}"],
+       "loading": ["-ldl"]}
 
 
 class Tools:
@@ -19,7 +23,7 @@ class Tools:
     def program(self, name):
         program = self.workplace / name
         if not program.exists():
-            flags = subprocess.run(
+            flags = OWN.get(name) or subprocess.run(
                 ["pkg-config", "--cflags", "--libs", LIBRARIES.get(name, "dbus-1")],
                 check=True, capture_output=True, text=True).stdout.split()
             subprocess.run(

@@ -5,6 +5,19 @@ import Testing
 /// What a key completes, asked of the program and in real shells on a terminal.
 @Suite struct CompletionTests {
     private let desktop: Desktop
+    /// The environment of programs that find the schema below.
+    private let environment: [String: String]
+
+    private static let schema = """
+        <schemalist>
+          <enum id="org.example.Mode"><value nick="loud" value="0"/><value nick="quiet" value="1"/></enum>
+          <schema id="org.example.Radio" path="/org/example/Radio/">
+            <key name="mode" enum="org.example.Mode"><default>'loud'</default>
+              <summary>Mode: the way it sounds</summary></key>
+            <key name="muted" type="b"><default>false</default><summary>It's $silent</summary></key>
+          </schema>
+        </schemalist>
+        """
 
     init() throws {
         desktop = try Desktop()
@@ -24,6 +37,11 @@ import Testing
         }
         try desktop.write(#"{"Key": 1}"#, to: "com.example.Odd.json", in: .managed)
         try desktop.awaitKeys(in: "com.example.Odd@managed", "Key")
+        let schemas = try desktop.directory.write(Self.schema, to: "radio.gschema.xml")
+        try ProgramResult.run(["glib-compile-schemas", desktop.directory.path]).requireOutput()
+        environment = desktop.environment.merging([
+            "GSETTINGS_SCHEMA_DIR": (schemas as NSString).deletingLastPathComponent
+        ]) { $1 }
     }
 
     /// The candidates, without their notes.
@@ -79,6 +97,18 @@ import Testing
         #expect(zsh == "_defaultsctl\n")
     }
 
+    @Test func `A shell shows what a schema says of a key`() throws {
+        let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
+        let fish = try desktop.run(
+            [
+                "env", "PATH=\(Desktop.programs):/usr/bin:/bin", "fish", "--no-config", "-c",
+                "source \(scripts)/defaultsctl.fish; "
+                    + "complete --do-complete 'defaultsctl write org.example.Radio m'",
+            ], environment: environment
+        ).requireOutput()
+        #expect(fish == "mode\tMode: the way it sounds\nmuted\tIt's $silent\n")
+    }
+
     @Test
     func `Without a service there are no candidates, and no private daemon is started`() throws {
         try desktop.stopDaemon()
@@ -114,6 +144,9 @@ import Testing
         ("read com.example.Odd it", #"read com.example.Odd it\'s\"q"#),
         ("read com.example.Odd \"it", #"read com.example.Odd "it's\"q""#),
         ("read com.example.Odd '$", "read com.example.Odd '$(touch pwn)`x`'"),
+        ("write org.example.Radio mo", "write org.example.Radio mode"),
+        ("write org.example.Radio mode qu", "write org.example.Radio mode quiet"),
+        ("write org.example.Radio muted tr", "write org.example.Radio muted true"),
     ]
 
     private static let bash =
@@ -154,7 +187,7 @@ import Testing
             [
                 "/usr/bin/python3", "-c", Self.typist, shell.load.replacing("%@", with: scripts),
                 Desktop.programs, shell.command,
-            ] + shell.lines.map(\.typed)
+            ] + shell.lines.map(\.typed), environment: environment
         ).requireOutput().split(separator: "\n").map(String.init)
         for (line, expected) in zip(typed, shell.lines) {
             #expect(line == "defaultsctl " + expected.completed, "\(expected.typed)")

@@ -248,3 +248,52 @@ extension DiagnosisTests {
         #expect(try doctor()["damage"] == "warning")
     }
 }
+
+// MARK: packages
+
+extension DiagnosisTests {
+    /// What doctor says of the packages if dpkg has these paragraphs.
+    private func packages(_ paragraphs: String) throws -> (state: String, text: String) {
+        let file = try desktop.directory.write(paragraphs, to: "status")
+        var environment = desktop.environment
+        environment["DPKG_ADMINDIR"] = String(file.dropLast("/status".count))
+        let report = try object(
+            desktop.run(
+                [Desktop.programs + "/defaultsctl", "doctor", "--json"], environment: environment))
+        let checks = try #require(report["checks"] as? [[String: Any]])
+        let check = try #require(checks.first { $0["check"] as? String == "packages" })
+        let texts = [check["message"], check["advice"]].compactMap { $0 as? String }
+        return (try #require(check["state"] as? String), texts.joined(separator: " "))
+    }
+
+    private func paragraph(_ name: String, _ state: String, _ version: String = "0.1.0") -> String {
+        "Package: \(name)\nStatus: install ok \(state)\nMaintainer: x\nVersion: \(version)\n\n"
+    }
+
+    @Test func `doctor names the packages and their versions`() throws {
+        let other = paragraph("other", "half-installed")
+        let both = try packages(
+            other + paragraph("defaultsd", "installed")
+                + paragraph("defaultsd-gsettings", "triggers-pending"))
+        #expect(both == ("ok", "defaultsd 0.1.0, defaultsd-gsettings 0.1.0"))
+        let one = try packages(
+            paragraph("defaultsd", "installed") + paragraph("defaultsd-gsettings", "config-files"))
+        #expect(one.state == "ok")
+        #expect(one.text.hasPrefix("defaultsd 0.1.0; programs of GTK need defaultsd-gsettings"))
+        #expect(try packages(other) == ("ok", "The programs were not installed by dpkg."))
+        #expect(try packages("") == ("ok", "The programs were not installed by dpkg."))
+    }
+
+    @Test func `doctor finds packages that are half installed or of different versions`() throws {
+        for state in ["half-installed", "unpacked", "half-configured"] {
+            let found = try packages(paragraph("defaultsd", state))
+            #expect(found.state == "problem", "\(found)")
+            #expect(found.text.contains("defaultsd was interrupted (\(state))"), "\(found)")
+            #expect(found.text.contains("dpkg --configure --pending"), "\(found)")
+        }
+        let found = try packages(
+            paragraph("defaultsd", "installed", "0.2.0")
+                + paragraph("defaultsd-gsettings", "installed"))
+        #expect(found.state == "warning" && found.text.contains("different versions"), "\(found)")
+    }
+}

@@ -40,17 +40,31 @@ import Testing
         #expect(files.contains("644 \(modules)/libgsettingsdefaults.so"))
         #expect(
             files.filter { !$0.hasSuffix(".so") } == [
+                "644 /usr/include/defaults.h",
+                "644 /usr/lib/libdefaults.so.1",
+                "644 /usr/lib/pkgconfig/defaults.pc",
+                "644 /usr/lib/systemd/catalog/defaultsd.catalog",
                 "644 /usr/lib/systemd/user/defaultsd.service",
                 "644 /usr/lib/systemd/user/defaultsd.socket",
                 "644 /usr/share/bash-completion/completions/defaultsctl",
+                "644 /usr/share/dbus-1/adopted-services/org.freedesktop.impl.portal.desktop.defaultsd.service",
+                "644 /usr/share/dbus-1/adopted-services/org.xfce.Xfconf.service",
                 "644 /usr/share/dbus-1/interfaces/org.defaultsd.Defaults1.xml",
                 "644 /usr/share/dbus-1/services/org.defaultsd.Defaults1.service",
                 "644 /usr/share/fish/vendor_completions.d/defaultsctl.fish",
                 "644 /usr/share/man/man1/defaultsctl.1",
+                "644 /usr/share/man/man3/defaults_begin.3",
+                "644 /usr/share/man/man3/defaults_get.3",
+                "644 /usr/share/man/man3/defaults_last_error.3",
+                "644 /usr/share/man/man3/defaults_open.3",
+                "644 /usr/share/man/man3/defaults_set.3",
+                "644 /usr/share/man/man3/defaults_watch.3",
+                "644 /usr/share/man/man3/libdefaults.3",
                 "644 /usr/share/man/man5/defaultsd-managed.5",
                 "644 /usr/share/man/man5/defaultsd-values.5",
                 "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
                 "644 /usr/share/man/man8/defaultsd.8",
+                "644 /usr/share/xdg-desktop-portal/portals/defaultsd.portal",
                 "644 /usr/share/zsh/site-functions/_defaultsctl",
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
@@ -59,6 +73,7 @@ import Testing
             .requireOutput().split(separator: "\n").sorted()
         #expect(
             links == [
+                "/usr/lib/libdefaults.so libdefaults.so.1",
                 "/usr/lib/systemd/user/sockets.target.wants/defaultsd.socket ../defaultsd.socket",
                 "/usr/share/bash-completion/completions/defaults defaultsctl",
                 "/usr/share/fish/vendor_completions.d/defaults.fish defaultsctl.fish",
@@ -70,6 +85,7 @@ import Testing
             let text = try String(contentsOfFile: "\(root)/usr/\(file)", encoding: .utf8)
             #expect(text.contains("=/usr/bin/defaultsd\n") && !text.contains("@BINDIR@"))
         }
+        try checkLibrary(in: root, desktop)
         for program in ["defaultsctl", "defaultsd"] {
             let installed = "\(root)/usr/bin/\(program)"
             let sections = try desktop.run("readelf", "--sections", "--wide", installed)
@@ -85,6 +101,32 @@ import Testing
         #expect(!(verify.output + verify.error).contains("defaultsd.service"), "\(verify.error)")
         _ = try desktop.run(make + ["uninstall"]).requireOutput()
         #expect(try desktop.run("find", root, "-not", "-type", "d").requireOutput() == "")
+    }
+
+    /// A program is compiled and run with what pkg-config says of the installed library.
+    private func checkLibrary(in root: String, _ desktop: Desktop) throws {
+        let file = "\(root)/usr/lib/pkgconfig/defaults.pc"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let version = try desktop.tool("--version").requireOutput()
+        #expect(text.firstMatch(of: /@[A-Z]+@/) == nil)
+        #expect(text.contains("Version: \(version)"))
+        let source = desktop.directory.path + "/version.c"
+        let lines = [
+            "#include <defaults.h>", "#include <stdio.h>",
+            "int main(void) { puts(defaults_version()); }\n",
+        ]
+        try lines.joined(separator: "\n").write(
+            toFile: source, atomically: true, encoding: .utf8)
+        let program = desktop.directory.path + "/version"
+        let compiled = desktop.run(
+            "sh", "-c",
+            """
+            export PKG_CONFIG_PATH='\(root)/usr/lib/pkgconfig' PKG_CONFIG_SYSROOT_DIR='\(root)'
+            export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+            cc '\(source)' -o '\(program)' $(pkg-config --cflags --libs defaults) &&
+            LD_LIBRARY_PATH='\(root)/usr/lib' '\(program)'
+            """)
+        #expect(compiled.output == version, "\(compiled)")
     }
 
     @Test func `make install HARDENED=1 adds the drop-in and the unit that it needs`() throws {

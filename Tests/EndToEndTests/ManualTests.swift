@@ -14,7 +14,8 @@ import Testing
 
     @Test(arguments: [
         "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "defaultsd-values.5",
-        "org.defaultsd.Defaults1.5",
+        "org.defaultsd.Defaults1.5", "libdefaults.3", "defaults_begin.3", "defaults_get.3",
+        "defaults_last_error.3", "defaults_open.3", "defaults_set.3", "defaults_watch.3",
     ])
     func `mandoc finds no fault in a page`(page: String) throws {
         let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")
@@ -39,6 +40,19 @@ import Testing
             #expect(page.contains("\n   \(member.1)\n"), "\(member.1)")
         }
         #expect(page.contains("method Get(s domain, s key) -> (ay archive, t generation)"))
+    }
+
+    @Test func `Every function of the library for C is in a page`() throws {
+        let header = try String(
+            contentsOfFile: Desktop.packageDirectory + "Sources/CDefaults/defaults.h",
+            encoding: .utf8)
+        let functions = header.matches(of: /(?m)^(?!typedef)[a-z].*?(defaults_\w+)\(/).map { $0.1 }
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
+        let pages = try files.filter { $0.hasSuffix(".3") }.map(text).joined()
+        #expect(functions.count > 40)
+        for function in functions {
+            #expect(pages.contains("\n   \(function)()\n"), "\(function)")
+        }
     }
 
     @Test func `Every value is stored and comes back as its page says`() throws {

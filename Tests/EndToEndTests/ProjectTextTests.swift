@@ -20,6 +20,28 @@ import Testing
         }
     }
 
+    @Test func `The daemon prints all versions, each of which the rules for changes name`() throws {
+        let printed = try Desktop().run("\(Desktop.programs)/defaultsd", "--version", "--verbose")
+        let names = printed.output.split(separator: "\n").map { $0.split(separator: #/ {2,}/#)[0] }
+        #expect(
+            names == [
+                "defaultsd \(Version.current)", "D-Bus interface", "C library",
+                "database schema",
+                "journal format", "page layout", "SQLite", "libdbus",
+            ])
+        #expect(printed.output.contains("org.defaultsd.Defaults1\n"))
+        let library = try Desktop().run(
+            "readelf", "--dynamic", "\(Desktop.packageDirectory).build/library/libdefaults.so")
+        #expect(library.output.contains("soname: [\(Version.library)]"), "\(library)")
+        #expect(printed.output.contains(/\nSQLite +3\.\d+\.\d+\n/))
+        let rules = try text("Documentation/CONTRIBUTING.md")
+        for subject in [
+            "D-Bus interface", "C library", "database", "crash journal", "counter page",
+        ] {
+            #expect(rules.contains("\n| \(subject) | "))
+        }
+    }
+
     /// The README and all pages of the folder, by their paths in the project.
     private static let pages: [String] = {
         let folder = Desktop.packageDirectory + "Documentation"

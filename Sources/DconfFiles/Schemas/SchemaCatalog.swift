@@ -46,6 +46,27 @@ package struct SchemaCatalog: Sendable {
             directories: Self.directories(environment), desktops: desktops.map(String.init))
     }
 
+    /// The variables that say where schemas are.
+    private static let variables = [
+        "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS", "GSETTINGS_SCHEMA_DIR", "XDG_CURRENT_DESKTOP",
+    ]
+
+    private static var ownEnvironment: [String: String] {
+        var environment: [String: String] = [:]
+        for name in variables {
+            environment[name] = getenv(name).flatMap { String(validatingCString: $0) }
+        }
+        return environment
+    }
+
+    /// Opens the compiled files that programs with the environment of this process find.
+    package static func ofThisProcess() -> SchemaCatalog {
+        SchemaCatalog(environment: ownEnvironment)
+    }
+
+    /// The directories that GLib searches in a program with the environment of this process.
+    package static var ownDirectories: [String] { directories(ownEnvironment) }
+
     /// The directories that GLib searches, in its order.
     package static func directories(_ environment: [String: String]) -> [String] {
         func variable(_ name: String) -> String? {
@@ -94,24 +115,50 @@ extension SchemaCatalog {
 
     /// The schema's key that a path is; nil if no schema has that path.
     ///
-    /// Relocatable schemas have no path of their own, so their keys are not found.
+    /// Programs choose the path of a relocatable schema. It is only known for children of other schemas.
     package func key(at path: SettingsPath) -> SettingsSchema.Key? {
         guard let slash = path.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        let folder = String(path.path[...slash])
         let name = String(path.path[slash...].dropFirst())
-        // Most schemas have the name of their path. The others are found by reading all paths.
-        if let key = key(name, in: folder, schema: path.domain) { return key }
-        for schema in schemaNames where schema != path.domain {
-            if let key = key(name, in: folder, schema: schema) { return key }
-        }
-        return nil
+        let folder = String(path.path[...slash])
+        // Most schemas have the name of their path.
+        if let key = namesake(of: folder)?.key(named: name) { return key }
+        return schemas(at: folder).lazy.compactMap { $0.key(named: name) }.first
     }
 
-    private func key(
-        _ key: String, in folder: String, schema name: String
-    ) -> SettingsSchema.Key? {
-        guard let schema = schema(named: name), schema.path == folder else { return nil }
-        return schema.key(named: key)
+    /// The schemas whose keys are directly in a folder, such as `/org/gnome/desktop/interface/`.
+    package func schemas(at folder: String) -> [SettingsSchema] {
+        schemas(at: folder, depth: 0)
+    }
+
+    /// The most schemas that are children of each other.
+    private static let maximumChildren = 16
+
+    private func schemas(at folder: String, depth: Int) -> [SettingsSchema] {
+        let first = namesake(of: folder)
+        var found = first.map { [$0] } ?? []
+        if mayHaveSchema(at: folder) {
+            found += schemaNames.lazy.filter { $0 != first?.name }.compactMap { schema(named: $0) }
+                .filter { $0.path == folder }
+        }
+        guard found.isEmpty, depth < Self.maximumChildren,
+            let end = folder.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")),
+            end != folder.startIndex
+        else { return found }
+        let child = String(folder[folder.utf8.index(after: end)...])
+        return schemas(at: String(folder[...end]), depth: depth + 1)
+            .compactMap { $0.child(named: child).flatMap { schema(named: $0) } }
+            .filter { $0.path == nil || $0.path == folder }
+    }
+
+    /// The schema whose name is that of its path.
+    private func namesake(of folder: String) -> SettingsSchema? {
+        let name = folder.split(separator: "/").joined(separator: ".")
+        return schema(named: name).flatMap { $0.path == folder ? $0 : nil }
+    }
+
+    /// Whether a compiled file has the text of a path, without reading its schemas.
+    private func mayHaveSchema(at folder: String) -> Bool {
+        sources.contains { $0.table.contains(folder) }
     }
 }
 

@@ -15,27 +15,62 @@ extension SchemaCatalog {
     private static let maximumFileSize = 4 << 20
 
     /// The texts of a key; nil if no file of schemas has the key.
-    ///
-    /// The compiled files do not have them, so this reads the files that they were made from: that
-    /// with the name of the schema first, and then all others.
     package func texts(of key: SettingsSchema.Key) -> SettingsTexts? {
-        let (schema, directory) = key.origin
-        let first = schema + ".gschema.xml"
-        let others = Directory.readableNames(in: directory).sorted().filter {
-            $0.hasSuffix(".gschema.xml") && $0 != first
+        texts(of: key.origin.schema, in: key.origin.directory)[key.name]
+    }
+
+    /// The texts of all keys of a schema that have some.
+    package func texts(of schema: SettingsSchema) -> [String: SettingsTexts] {
+        schema.origins.reduce(into: [:]) { all, origin in
+            all.merge(texts(of: origin.schema, in: origin.directory)) { nearest, _ in nearest }
         }
-        for name in [first] + others {
+    }
+
+    /// The texts of the keys that a schema has itself.
+    ///
+    /// The compiled files do not have them, so this reads the files that they were made from. The
+    /// name of a file is mostly the beginning of the names of its schemas.
+    private func texts(of schema: String, in directory: String) -> [String: SettingsTexts] {
+        let files = Directory.readableNames(in: directory).filter { $0.hasSuffix(".gschema.xml") }
+        let ranked = files.map { (name: $0, score: $0.commonPrefix(with: schema)) }.sorted {
+            $0.score == $1.score ? $0.name < $1.name : $0.score > $1.score
+        }
+        for (name, _) in ranked {
             guard let file = try? File.regular("\(directory)/\(name)", O_RDONLY),
                 let bytes = try? file.contents(atMost: Self.maximumFileSize),
-                let parser = SchemaTextParser(schema: schema, key: key.name)
+                bytes.contains(text: schema), let parser = SchemaTextParser(schema: schema)
             else { continue }
             if let texts = parser.texts(in: bytes) { return texts }
         }
-        return nil
+        return [:]
     }
 }
 
-/// The only owner of an expat parser, which reads one file of schemas for the texts of one key.
+extension String {
+    /// How many bytes the beginnings of two texts have in common.
+    fileprivate func commonPrefix(with other: String) -> Int {
+        zip(utf8, other.utf8).prefix { $0 == $1 }.count
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes of a text are anywhere in these.
+    func contains(text: String) -> Bool {
+        let text = Array(text.utf8)
+        guard let first = text.first else { return true }
+        return withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while rest.count >= text.count, let found = rest.firstIndex(of: first) {
+                rest = rest[found...]
+                if rest.starts(with: text) { return true }
+                rest = rest.dropFirst()
+            }
+            return false
+        }
+    }
+}
+
+/// The only owner of an expat parser, which reads one file of schemas for the texts of one schema.
 ///
 /// It is a class because expat calls back with a pointer to it. A file that is wrong has the texts
 /// that come before the error.
@@ -45,25 +80,26 @@ private final class SchemaTextParser {
 
     private let handle: OpaquePointer
     private let schema: String
-    private let key: String
     private var isInSchema = false
-    private var texts: SettingsTexts?
-    private var isInKey = false
+    /// The texts of each key; nil before the schema has come.
+    private var texts: [String: SettingsTexts]?
+    /// The key that is being read; nil outside the elements of keys.
+    private var key: String?
     /// The text that is being read; nil outside the elements of texts.
     private var text: [UInt8]?
 
     /// Nil if there is no memory for it.
-    init?(schema: String, key: String) {
+    init?(schema: String) {
         guard let handle = XML_ParserCreate(nil) else { return nil }
-        (self.handle, self.schema, self.key) = (handle, schema, key)
+        (self.handle, self.schema) = (handle, schema)
     }
 
     deinit {
         XML_ParserFree(handle)
     }
 
-    /// The texts of the key; nil if the file does not have it.
-    func texts(in file: [UInt8]) -> SettingsTexts? {
+    /// The texts of the keys; nil if the file does not have the schema.
+    func texts(in file: [UInt8]) -> [String: SettingsTexts]? {
         setHandlers()
         // The pointer is only used during the call. An error ends the parser, which is all there is
         // to do about it.
@@ -111,11 +147,13 @@ extension SchemaTextParser {
         _ element: String, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) {
         switch element {
-        case "schema": isInSchema = Self.value(of: "id", attributes) == schema
+        case "schema":
+            isInSchema = Self.value(of: "id", attributes) == schema
+            if isInSchema, texts == nil { texts = [:] }
         case "key" where isInSchema:
-            isInKey = Self.value(of: "name", attributes) == key
-            if isInKey { texts = SettingsTexts() }
-        case "summary" where isInKey, "description" where isInKey: text = []
+            key = Self.value(of: "name", attributes)
+            if let key { texts?[key] = SettingsTexts() }
+        case "summary" where key != nil, "description" where key != nil: text = []
         default: break
         }
     }
@@ -123,9 +161,9 @@ extension SchemaTextParser {
     private func end(_ element: String) {
         switch element {
         case "schema": isInSchema = false
-        case "key": isInKey = false
-        case "summary" where isInKey: texts?.summary = takeText()
-        case "description" where isInKey: texts?.description = takeText()
+        case "key": key = nil
+        case "summary": takeText(to: \.summary)
+        case "description": takeText(to: \.description)
         default: break
         }
     }
@@ -133,6 +171,11 @@ extension SchemaTextParser {
     private func add(_ bytes: UnsafeRawBufferPointer) {
         guard let count = text?.count else { return }
         text?.append(contentsOf: bytes.prefix(Self.maximumLength - count))
+    }
+
+    private func takeText(to part: WritableKeyPath<SettingsTexts, String?>) {
+        guard let key, texts != nil, text != nil else { return }
+        texts?[key, default: SettingsTexts()][keyPath: part] = takeText()
     }
 
     /// The text with its paragraphs, and single spaces in them; nil if there are only spaces.

@@ -67,6 +67,18 @@ package struct SettingsSchema: Sendable {
         }
     }
 
+    /// The name of the schema of a child; nil if there is none.
+    ///
+    /// - Parameter name: With the slash at its end.
+    func child(named name: String) -> String? {
+        tables.lazy.compactMap { $0.table.text(named: name) }.first
+    }
+
+    /// The schemas that have the keys, and the directory that they are in.
+    var origins: [(schema: String, directory: String)] {
+        tables.map { ($0.name, directory) }
+    }
+
     /// A key; nil if there is none that can be read.
     package func key(named name: String) -> Key? {
         guard !name.hasPrefix("."), !name.hasSuffix("/") else { return nil }

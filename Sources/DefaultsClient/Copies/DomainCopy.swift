@@ -87,6 +87,9 @@ extension DomainCopy {
         fileprivate(set) var generation: UInt64 = 0
         /// The generation of the database at which the layers were read.
         fileprivate var readGeneration: UInt64 = 0
+        /// The generation at which each layer was read.
+        fileprivate var layerGenerations = [UInt64](
+            repeating: 0, count: LayerName.allCases.count)
         /// The generation of the last change of ours that the service has accepted.
         fileprivate var ownGeneration: UInt64 = 0
         /// The changes by others that signals have announced, by layer.
@@ -162,6 +165,7 @@ extension DomainCopy {
             isRefused = false
             generation = 0
             readGeneration = 0
+            layerGenerations = [UInt64](repeating: 0, count: LayerName.allCases.count)
             ownGeneration = 0
             foreign = [:]
         }
@@ -194,13 +198,23 @@ extension DomainCopy.State {
     }
 
     /// Notes a change by others that a signal announces.
-    mutating func noteForeignChange(_ change: ChangedSignal) {
-        guard let layer = LayerName(rawValue: change.layer) else { return }
+    ///
+    /// - Returns: Whether values that were current are not any more.
+    fileprivate mutating func noteForeignChange(_ change: ChangedSignal) -> Bool {
+        guard let layer = LayerName(rawValue: change.layer) else { return false }
+        let before = generation
         // The signal of a change that waited for the disk comes after later ones of ours.
         if change.generation > readGeneration && change.generation <= generation {
             generation = readGeneration
         }
+        // A read between the change of the page and this signal has asked for other layers only.
+        if layer != .domain, change.generation > layerGenerations[layer.index],
+            change.generation <= generation
+        {
+            generation = change.generation - min(change.generation, 1)
+        }
         foreign[layer, default: ForeignChanges()].add(change)
+        return generation < before
     }
 
     /// Whether a change by others, which a signal has with its values, is the next one.
@@ -212,14 +226,29 @@ extension DomainCopy.State {
             && change.generation > max(generation, ownGeneration)
     }
 
-    fileprivate mutating func isRead(at generation: UInt64) {
+    /// Notes that the copy is as new as a generation, because some of its layers were read then.
+    fileprivate mutating func isRead(at generation: UInt64, _ layers: some Sequence<LayerName>) {
+        noteRead(layers, at: generation)
         self.generation = max(self.generation, generation)
         readGeneration = max(readGeneration, generation)
         foreign = foreign.filter { $0.value.generation > generation }
     }
+
+    fileprivate mutating func noteRead(_ layers: some Sequence<LayerName>, at generation: UInt64) {
+        for layer in layers {
+            layerGenerations[layer.index] = max(layerGenerations[layer.index], generation)
+        }
+    }
 }
 
 extension DomainCopy {
+    /// Notes a change by others that a signal announces.
+    func noteForeignChange(_ change: ChangedSignal, _ access: borrowing WriteAccess) {
+        guard access[state].noteForeignChange(change) else { return }
+        // The counter on the page does not show them that what they hold is old.
+        for user in access[state].users { user.forget(EmptyCollection<KeyName>(), access) }
+    }
+
     /// Notes that a layer has changed, if the page already shows that the copy is outdated.
     ///
     /// The service will be asked which keys have changed.
@@ -244,10 +273,11 @@ extension DomainCopy {
     /// - Returns: Whether the service need not be asked.
     func take(_ signal: ChangedValuesSignal, _ access: borrowing WriteAccess) -> Bool {
         let change = signal.change
-        guard signal.isComplete, let layer = LayerName(rawValue: change.layer),
+        // A change of the managed layer may be one of its locks, which the signal does not have.
+        guard signal.isComplete, let layer = LayerName(rawValue: change.layer), layer != .managed,
             access[state].isNext(change)
         else {
-            access[state].noteForeignChange(change)
+            noteForeignChange(change, access)
             return false
         }
         let entries = Entry.entries(sent: signal.changed, named: [])
@@ -255,7 +285,7 @@ extension DomainCopy {
         self.change(Set(entries.keys).union(removed), by: .others, access) { state in
             for name in removed { state.layers[layer.index][name] = nil }
             for (name, entry) in entries { state.layers[layer.index][name] = entry }
-            state.isRead(at: change.generation)
+            state.isRead(at: change.generation, CollectionOfOne(layer))
         }
         return access[state].endWaitsIfCurrent(access)
     }
@@ -285,7 +315,7 @@ extension DomainCopy {
         install(update, access) { state in
             state.locks = reading.locks ?? state.locks
             state.counter = counter
-            state.isRead(at: reading.generation)
+            state.isRead(at: reading.generation, reading.layers.keys)
         }
         return true
     }
@@ -307,7 +337,8 @@ extension DomainCopy {
             !requested.contains($0.key) && $0.value.generation > since
         }
         install(update, access) { state in
-            if !others { state.isRead(at: end) }
+            guard others else { return state.isRead(at: end, requested) }
+            state.noteRead(requested, at: end)
         }
         return !others
     }

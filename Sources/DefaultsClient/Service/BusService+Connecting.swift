@@ -249,7 +249,7 @@ extension BusService {
         else { return }
         let copy = lock.change { access -> DomainCopy? in
             guard let copy = access[shared].table.copies[change.domain] else { return nil }
-            access[copy.state].noteForeignChange(change)
+            copy.noteForeignChange(change, access)
             return copy.isObserved(access.read) ? copy : nil
         }
         if let copy { refresh([copy]) }

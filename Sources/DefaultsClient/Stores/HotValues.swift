@@ -5,7 +5,7 @@ import Synchronization
 /// A read finds them without a look into a copy. A change of the copies empties it.
 struct HotValues: ~Copyable {
     /// How to see that a copy is still current: a counter, and its greatest value.
-    private struct Watch {
+    struct Watch: Equatable, @unchecked Sendable {
         let counter: Counter.Word
         let generation: UInt64
 

@@ -27,6 +27,8 @@ final class Store: Sendable {
     /// The values that were read last, under a lock of its own, which is taken after the service's if
     /// both are.
     private let hot = Mutex(HotValues())
+    /// Increased whenever something may be found that was not found before.
+    let revision = Atomic<UInt64>(0)
     let failures = Failures()
 
     init(
@@ -46,7 +48,7 @@ final class Store: Sendable {
     var name: String { own.name }
 
     /// Whether what was found is still valid.
-    private func isCurrent(_ access: borrowing ReadAccess) -> Bool {
+    func isCurrent(_ access: borrowing ReadAccess) -> Bool {
         guard access[own.state].isCurrent else { return false }
         guard let global else { return true }
         return access[global.state].isCurrent
@@ -130,7 +132,8 @@ final class Store: Sendable {
         }
     }
 
-    private func makeCurrent() {
+    /// Makes the copies current, and waits for that for a short time.
+    func makeCurrentIfNeeded() {
         if !lock.read({ isCurrent($0) }) { service.makeCurrent(copies) }
     }
 
@@ -143,7 +146,7 @@ final class Store: Sendable {
         await withCheckedContinuation { continuation in
             // Waiting takes a thread, but none of those that run tasks.
             DispatchQueue.global().async {
-                self.makeCurrent()
+                self.makeCurrentIfNeeded()
                 continuation.resume()
             }
         }
@@ -151,7 +154,7 @@ final class Store: Sendable {
 
     /// The value of a key in one layer.
     func find(_ name: KeyName, in layer: DefaultsLayer) -> Found {
-        makeCurrent()
+        makeCurrentIfNeeded()
         return lock.read { access -> Found in
             for step in searchList {
                 switch step {
@@ -174,7 +177,7 @@ final class Store: Sendable {
 
     /// The keys of a layer, or of all layers but the command line.
     func names(in layer: DefaultsLayer?) -> Set<KeyName> {
-        makeCurrent()
+        makeCurrentIfNeeded()
         return lock.read { access in
             searchList.reduce(into: []) { names, step in
                 switch step {
@@ -228,6 +231,7 @@ extension Store: DomainCopyUser {
     }
 
     func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess) {
+        revision.add(1, ordering: .releasing)
         hot.withLock { $0.removeAll() }
         for name in names { access[state].found[name] = nil }
     }

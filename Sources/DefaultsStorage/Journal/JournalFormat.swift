@@ -20,7 +20,7 @@ internal import DefaultsModel
 struct JournalHeader: Equatable {
     static let size = 104
     private static let magic = Array("dfltjrnl".utf8)
-    private static let format: UInt32 = 1
+    static let format: UInt32 = 1
     /// The largest sequence number that a file may claim; counting on from there does not
     /// overflow.
     private static let largestSequence: UInt64 = 1 << 61

@@ -11,43 +11,90 @@ import SystemCalls
 ///    and the daemon serves it. It is written when everything is imported, and removed when everything is
 ///    written back. It has a snapshot of the other service's files, with which later changes of them are
 ///    found.
+///    If doors share files, the snapshot is in one file for all of them, `dconf.imported`. So a change of
+///    the files is taken over once, whichever door does it. The daemon writes it, too.
 /// 2. An activation file for each name on the bus. The user's files win over those of packages.
+/// 3. What the door writes by itself, such as the user's configuration of the portal.
 struct AdoptionFiles {
     let door: any DesktopDoor
     private let mark: String
     private let services: String
+    /// The shared snapshot, and where earlier versions have kept it.
+    private let shared: String?
+    private let formerShared: [String]
+    /// The mark of the door whose files the daemon writes.
+    private let viewMark: String
 
     init(of door: any DesktopDoor, in places: Places) throws(ToolError) {
         guard let database = places.database, let data = places.ownData else { throw .noHome }
         self.door = door
         mark = "\(database)/\(door.name.rawValue)"
         services = "\(data)/dbus-1/services"
+        shared = door.sharedImport.map { _ in "\(database)/dconf.imported" }
+        let former = "\(database)/\(DoorName.gsettings.rawValue)"
+        formerShared = [former, "\(former).released"]
+        viewMark = "\(database)/\(DoorName.dconf.rawValue)"
     }
 
     /// The paths of all of them, for people.
-    var paths: [String] { [mark] + door.busNames.map(path) }
+    var paths: [String] { own + door.entryFiles }
+
+    /// The paths of those that nobody else writes.
+    private var own: [String] { [mark] + door.busNames.map(path) }
 
     /// Whether the database has the values of this door.
     var isAdopted: Bool { FileStatus.ifAny(mark) != nil }
 
     /// Whether a file is missing, so that the other service may run.
-    var isIncomplete: Bool { paths.contains { FileStatus.ifAny($0) == nil } }
+    var isIncomplete: Bool {
+        own.contains { FileStatus.ifAny($0) == nil } || !door.isEntered
+    }
 
     /// Whether any of them exists.
-    var isStarted: Bool { paths.contains { FileStatus.ifAny($0) != nil } }
+    var isStarted: Bool { own.contains { FileStatus.ifAny($0) != nil } }
+
+    /// Whether the files of the other service are written by the daemon, for this door or another one.
+    var areShown: Bool { door.isView && FileStatus.ifAny(viewMark) != nil }
 
     /// Writes the mark, with a snapshot of the other service's files.
-    func writeMark(_ snapshot: Snapshot) throws {
+    ///
+    /// - Parameter snapshot: Nil if there is nothing to import later, because the daemon does.
+    func writeMark(_ snapshot: Snapshot?) throws {
+        if let shared, let file = door.sharedImport {
+            if let snapshot { try Self.write(snapshot.files[file] ?? [], to: shared) }
+            if !isAdopted { try Self.write(try Snapshot().archive.bytes, to: mark) }
+            return try Self.remove(released)
+        }
+        let snapshot = snapshot ?? Snapshot()
         try Self.write(try snapshot.archive.bytes, to: mark)
         try Self.remove(released)
     }
 
     /// The snapshot in the mark.
-    func readMark() throws(ToolError) -> Snapshot { try Self.snapshot(in: mark) }
+    func readMark() throws -> Snapshot { try readShared() ?? Self.snapshot(in: mark) }
 
     /// The snapshot of an earlier release; nil if there was none.
-    func readReleased() throws(ToolError) -> Snapshot? {
-        FileStatus.ifAny(released) == nil ? nil : try Self.snapshot(in: released)
+    func readReleased() throws -> Snapshot? {
+        if let snapshot = try readShared() { return snapshot }
+        return FileStatus.ifAny(released) == nil ? nil : try Self.snapshot(in: released)
+    }
+
+    /// Notes what the files have after the mark was removed.
+    func noteReleased(_ snapshot: Snapshot) throws {
+        guard let shared, let file = door.sharedImport else { return }
+        try Self.write(snapshot.files[file] ?? [], to: shared)
+    }
+
+    private func readShared() throws -> Snapshot? {
+        guard let shared, let file = door.sharedImport else { return nil }
+        if FileStatus.ifAny(shared) != nil {
+            return Snapshot([file: try InputFile.contents(of: shared, limit: Self.largestMark)])
+        }
+        // An earlier version had it in the mark of the only door.
+        let former = formerShared.first { FileStatus.ifAny($0) != nil }
+        guard let former else { return nil }
+        let snapshot = try Self.snapshot(in: former)
+        return snapshot.files.isEmpty ? nil : snapshot
     }
 
     private var released: String { "\(mark).released" }
@@ -68,12 +115,18 @@ struct AdoptionFiles {
 
     /// Removes the mark, and keeps its snapshot for the next adoption.
     func retireMark() throws(ToolError) {
+        if let shared, FileStatus.ifAny(shared) != nil { return try Self.remove(mark) }
         guard rename(mark, released) == 0 || errno == ENOENT else {
             throw .input(mark, SystemError.words(for: errno) + ".")
         }
     }
 
+    /// Makes the activation files.
+    ///
+    /// If the program is installed with such files, these are links to them. When it is removed, the
+    /// links lead nowhere, so the bus starts the other service again.
     func writeActivation(of program: String) throws(ToolError) {
+        let prefix = Path.parent(of: Path.parent(of: program))
         for name in door.busNames {
             let text = """
                 [D-BUS Service]
@@ -82,7 +135,15 @@ struct AdoptionFiles {
                 SystemdService=defaultsd.service
 
                 """
-            try Self.write(Array(text.utf8), to: path(name))
+            let installed = "\(prefix)/share/dbus-1/adopted-services/\(name).service"
+            let contents = try? InputFile.contents(of: installed, limit: 1 << 16)
+            if contents == Array(text.utf8) {
+                try Self.link(installed, at: path(name))
+            } else {
+                // A file is not written through a link of an earlier installation.
+                if Path.target(ofLink: path(name)) != nil { try Self.remove(path(name)) }
+                try Self.write(Array(text.utf8), to: path(name))
+            }
         }
     }
 
@@ -102,6 +163,21 @@ struct AdoptionFiles {
             try File(Path.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch let error as OutputFile.Failure {
             throw .input(path, error.message)
+        } catch {
+            throw .input(path, "\(error)")
+        }
+    }
+
+    /// Makes a link, in the place of any file, and its directories if they are missing.
+    private static func link(_ target: String, at path: String) throws(ToolError) {
+        do throws(SystemError) {
+            let directory = Path.parent(of: path)
+            try makeDirectory(directory)
+            let new = "\(path).new"
+            unlink(new)
+            guard symlink(target, new) == 0 else { throw .last("symlink", new) }
+            guard rename(new, path) == 0 else { throw .last("rename", new) }
+            try File(directory, O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             throw .input(path, "\(error)")
         }

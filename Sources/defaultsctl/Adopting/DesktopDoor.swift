@@ -10,6 +10,10 @@ enum DoorName: String, CaseIterable {
     case gsettings
     /// The settings service of Xfce.
     case xfconf
+    /// The service of dconf, for programs that use its library.
+    case dconf
+    /// The Settings portal, which programs in a sandbox read.
+    case portal
 }
 
 /// The values of a domain that another service has kept.
@@ -31,6 +35,16 @@ protocol DesktopDoor {
     /// ``write(_:)``.
     var writers: [BusName] { get }
 
+    /// Whether the daemon writes the files of the other service while the door is adopted, so that
+    /// programs see in them what the database has.
+    var showsDatabase: Bool { get }
+
+    /// Whether the files show what the database has, and nobody else has written them since.
+    var isView: Bool { get }
+
+    /// The only file of a snapshot that several doors share; nil if no other door has the files.
+    var sharedImport: String? { get }
+
     /// The files of the other service as they are now.
     ///
     /// - Throws: `ToolError` if a file cannot be read.
@@ -47,6 +61,9 @@ protocol DesktopDoor {
     /// - Throws: `ToolError` if a file cannot be written.
     func write(_ domains: [ImportedDomain]) throws
 
+    /// The files as ``write(_:)`` would make them, if nobody else writes them meanwhile; otherwise nil.
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot?
+
     /// Whether programs reach a domain by this door.
     func covers(_ domain: String) -> Bool
 
@@ -60,14 +77,57 @@ protocol DesktopDoor {
     var rivalLibrary: String? { get }
     /// The library in programs that use defaultsd.
     var library: String? { get }
+
+    /// Whether the other service has values to import, and gets them back.
+    var hasValues: Bool { get }
+
+    /// Files of the user's that name the service that programs use, which ``enter()`` writes.
+    ///
+    /// The user may have written them, too.
+    var entryFiles: [String] { get }
+    /// Whether these files name defaultsd.
+    var isEntered: Bool { get }
+    /// Names defaultsd in these files.
+    func enter() throws
+    /// Takes it back.
+    func leave() throws
+
+    /// What the user has to do so that programs that run notice; nil if there is nothing.
+    func advice(isAdopted: Bool, over bus: Connection) async -> String?
 }
 
 extension DesktopDoor {
     var rivalLibrary: String? { nil }
     var library: String? { nil }
     var writers: [BusName] { [] }
+    var hasValues: Bool { true }
+    var entryFiles: [String] { [] }
+    var isEntered: Bool { true }
+    var showsDatabase: Bool { false }
+    var isView: Bool { false }
+    var sharedImport: String? { nil }
 
     func check() throws {}
+    func enter() throws {}
+    func leave() throws {}
+    func advice(isAdopted: Bool, over bus: Connection) async -> String? { nil }
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot? { nil }
+
+    /// Writes changes over what the files have.
+    func write(_ changes: [DoorChange], over domains: [ImportedDomain]) throws {
+        var values: [String: [String: KeyedArchive]] = [:]
+        for domain in domains {
+            for entry in domain.entries {
+                values[domain.name, default: [:]][entry.key] = entry.archive
+            }
+        }
+        for change in changes { values[change.domain, default: [:]][change.key] = change.archive }
+        try write(
+            values.map { name, entries in
+                ImportedDomain(
+                    name: name, entries: entries.map { DefaultsEntry(key: $0, archive: $1) })
+            })
+    }
 }
 
 /// The contents of files of another service, by their names.
@@ -117,6 +177,8 @@ extension DoorName {
         switch self {
         case .gsettings: try GSettingsDoor(in: places)
         case .xfconf: try XfconfDoor(in: places)
+        case .dconf: try DconfDoor(in: places)
+        case .portal: try PortalDoor(in: places)
         }
     }
 }

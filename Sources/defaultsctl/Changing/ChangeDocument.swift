@@ -98,7 +98,8 @@ struct ChangeDocument {
         guard words[0] == Write.verb else { return false }
         let arranged = try CommandWords.arranged(words)
         guard arranged.count > 4, arranged[1] == "--" else { return false }
-        let edit = try Write.edit(of: arranged[3], to: Array(arranged[4...]), at: nil)
+        let edit = try Write.edit(
+            of: arranged[3], in: arranged[2], to: Array(arranged[4...]), at: nil)
         try add(edit, of: arranged[3], in: arranged[2])
         return true
     }

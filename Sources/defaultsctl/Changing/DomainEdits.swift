@@ -276,12 +276,17 @@ enum Edit {
 
     /// The edit that sets a value, or a part of it.
     ///
-    /// - Parameter isBare: Whether the value is a word without a type. It is then read as the exact
-    ///   type that the current value has.
+    /// - Parameters:
+    ///   - isBare: Whether the value is a word without a type. It is then read as the exact type that
+    ///     the current value has, or as the type of the schema.
+    ///   - schema: What an installed schema demands of the key.
     static func setting(
-        _ path: ValuePath?, to value: KeyedArchive, isBare: Bool = false
+        _ path: ValuePath?, to value: KeyedArchive, isBare: Bool = false,
+        for schema: SchemaDemand? = nil
     ) -> Edit {
-        guard let path else { return .set(TypedWrite(value: value, isBare: isBare)) }
+        guard let path else {
+            return .set(TypedWrite(value: value, isBare: isBare, schema: schema))
+        }
         return .change { archive in
             guard let archive else { throw NothingThere() }
             return try archive.changingShown { try $0.setting(path, to: value) }

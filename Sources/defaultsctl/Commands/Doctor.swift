@@ -22,6 +22,7 @@ struct Doctor: AsyncParsableCommand {
             service.layerFiles.map(LayerCheck.init) ?? LayerCheck(readingFrom: .standard)
         findings += layers.findings()
         findings += InstallationCheck(places: places).findings()
+        findings += PackageCheck().findings()
         findings += await DesktopCheck(places: places).findings()
         if let directory = service.directory ?? places.database {
             findings += StorageCheck(directory: directory, service: service.process).findings()

@@ -24,7 +24,8 @@ struct Write: ServiceCommand {
             -int[eger], -float, -data (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', \
             2024-02-29, now), and a word; a property list in the old style or in XML; -array or \
             -dict (keys and values in turn), and several values. -array-add and -dict-add add to \
-            an existing value. A dictionary without a key becomes the whole domain.
+            an existing value. A dictionary without a key becomes the whole domain. A word without \
+            a type is a string, unless a GSettings schema gives the key another type.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -93,20 +94,33 @@ struct Write: ServiceCommand {
 
     /// The edit of the key's value.
     private func edit() throws -> Edit {
-        if let archive = try archiveOfJSON() { return .setting(part.path, to: archive) }
-        if let archive {
-            return .setting(part.path, to: try InspectedArchive(contentsOf: archive).archive)
-        }
-        return try Self.edit(of: key, to: words, at: part.path)
+        if let archive = try archiveOfJSON() { return try setting(archive) }
+        if let archive { return try setting(InspectedArchive(contentsOf: archive).archive) }
+        return try Self.edit(of: key, in: domain, to: words, at: part.path)
+    }
+
+    /// The edit that sets a value whose type the user has given.
+    private func setting(_ archive: KeyedArchive) throws -> Edit {
+        if part.path == nil { Self.remark(on: archive, for: SchemaDemand(of: key, in: domain)) }
+        return .setting(part.path, to: archive)
+    }
+
+    private static func remark(on archive: KeyedArchive, for schema: SchemaDemand?) {
+        if let remark = schema?.remark(on: archive) { Complaint.say(remark) }
     }
 
     /// The edit of a key's value, or of a part of it, that the words of a value mean.
-    static func edit(of key: String, to words: [String], at path: ValuePath?) throws -> Edit {
+    static func edit(
+        of key: String, in domain: String, to words: [String], at path: ValuePath?
+    ) throws -> Edit {
         var value = ValueWords(words)
         let request = try value.request()
         for remark in value.remarks { Complaint.say(remark) }
         if case .value(let value) = request {
-            return .setting(path, to: try value.archive(), isBare: value.isBare)
+            let archive = try value.archive()
+            let schema = path == nil ? SchemaDemand(of: key, in: domain) : nil
+            if !value.isBare { remark(on: archive, for: schema) }
+            return .setting(path, to: archive, isBare: value.isBare, for: schema)
         }
         return .change { archive in
             guard let archive else {

@@ -3,6 +3,10 @@ struct Completion {
     let tool: CommandOutline
     /// Where the names of domains and keys come from.
     let names: any CompletionNames
+    /// What the installed schemas offer besides.
+    let schemas = SchemaCandidates()
+    /// The verbs for which a key that has no value yet is useful.
+    private static let verbsWithSchemas: Set<String> = [Write.verb, Explain.verb, Watch.verb]
 
     /// What may come next: some words, or the name of a file, which a shell can complete itself.
     enum Next {
@@ -21,14 +25,16 @@ struct Completion {
         if line.pending?.valueName == "file" || line.pending == nil && slot(of: line) == "file" {
             if !isOption { return .file }
         }
-        let all = await candidates(for: line, isOption: isOption)
+        let all = await candidates(for: line, current: current, isOption: isOption)
         return .words(all.filter { $0.word.hasPrefix(current) })
     }
 
-    private func candidates(for line: TypedLine, isOption: Bool) async -> [Candidate] {
+    private func candidates(
+        for line: TypedLine, current: String, isOption: Bool
+    ) async -> [Candidate] {
         if line.isHostPending { return await names.hosts() }
         if let option = line.pending { return values(of: option) }
-        return await (isOption ? options(of: line) : []) + positions(of: line)
+        return await (isOption ? options(of: line) : []) + positions(of: line, current: current)
     }
 
     private func values(of option: CommandOutline.Argument) -> [Candidate] {
@@ -48,7 +54,7 @@ struct Completion {
         return candidates
     }
 
-    private func positions(of line: TypedLine) async -> [Candidate] {
+    private func positions(of line: TypedLine, current: String) async -> [Candidate] {
         if !line.command.verbs.isEmpty {
             return line.command.verbs.map {
                 Candidate(word: $0.commandName, note: $0.abstract ?? "")
@@ -56,14 +62,39 @@ struct Completion {
         }
         switch slot(of: line) {
         case "domain":
-            return await names.domains(of: line.domains).map { Candidate(word: $0) }
-        case "key", "old-key":
-            let domain = line.positions.first ?? ""
-            return await names.keys(in: domain, of: line.domains).map { Candidate(word: $0) }
+            let known = await names.domains(of: line.domains)
+            let added = usesSchemas(line) ? schemas.domains(continuing: current) : []
+            return (known + added.filter { !known.contains($0) }).map { Candidate(word: $0) }
+        case "key", "old-key": return await keys(for: line)
         case "backup": return await names.backups()
-        case "value": return TypeFlag.candidates(after: Array(line.positions.dropFirst(2)))
+        case "value": return values(for: line)
         default: return []
         }
+    }
+
+    private func usesSchemas(_ line: TypedLine) -> Bool {
+        Self.verbsWithSchemas.contains(line.command.commandName)
+    }
+
+    /// The keys that exist and those of schemas, in one order.
+    private func keys(for line: TypedLine) async -> [Candidate] {
+        let domain = line.positions.first ?? ""
+        let known = await names.keys(in: domain, of: line.domains)
+        let described = usesSchemas(line) ? schemas.keys(in: domain) : []
+        guard !described.isEmpty else { return known.map { Candidate(word: $0) } }
+        var candidates = Dictionary(known.map { ($0, Candidate(word: $0)) }) { first, _ in first }
+        for candidate in described { candidates[candidate.word] = candidate }
+        return candidates.values.sorted { $0.word < $1.word }
+    }
+
+    /// The words that a schema allows for the key, and the flags of types.
+    private func values(for line: TypedLine) -> [Candidate] {
+        let words = Array(line.positions.dropFirst(2))
+        let flags = TypeFlag.candidates(after: words)
+        guard line.positions.count >= 2, words.isEmpty || words == [TypeFlag.string.rawValue] else {
+            return flags
+        }
+        return schemas.values(of: line.positions[1], in: line.positions[0]) + flags
     }
 
     /// The name of the next argument in the command's help.

@@ -45,6 +45,9 @@ struct DesktopCheck {
                 subject, "Process \(process) owns \(name), though defaultsd is to serve it.",
                 "Run 'defaultsctl adopt \(door.name)' again.")
         }
+        if let bus, let advice = await door.advice(isAdopted: true, over: bus) {
+            return .warning(subject, "Its programs do not use defaultsd yet.", advice)
+        }
         return programs(of: door) ?? .ok(subject, "Its programs use defaultsd.")
     }
 

@@ -20,6 +20,14 @@ extension ToolError {
                 + "that type, or delete the key first.", refused)
     }
 
+    static func unfitForSchema(
+        _ word: String, _ key: String, _ schema: String, wants wanted: String
+    ) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' does not fit: for '\(key.onOneLine)' the schema \(schema.onOneLine) demands "
+                + "\(wanted). To store the word all the same, put -string before it.", refused)
+    }
+
     static let noValue = ToolError(
         "Give a value: -bool, -int, -float, -string, -data, -date, -array, -dict or --json and what "
             + "to store, or a property list; see defaultsctl write --help", wrongLine)

@@ -88,9 +88,21 @@ struct ToolError: Error {
 
     static func noModule(_ name: String) -> ToolError {
         ToolError(
-            "GIO does not find the module \(name), so no program would use it. Install it with "
-                + "'make install PREFIX=/usr', or name its directory in GIO_EXTRA_MODULES.", refused
+            "GIO does not find the module \(name), so no program would use it. Install the "
+                + "package defaultsd-gsettings, or run 'make install PREFIX=/usr', or name the module's "
+                + "directory in GIO_EXTRA_MODULES.", refused
         )
+    }
+
+    static let noPortal = ToolError(
+        "xdg-desktop-portal is not installed, so no program asks for settings by it. Install the package "
+            + "xdg-desktop-portal.", refused)
+
+    static func noBackend(_ directories: [String]) -> ToolError {
+        ToolError(
+            "The file defaultsd.portal is in none of the directories in which xdg-desktop-portal looks: "
+                + "\(directories.joined(separator: ", ")). Install it with 'make install PREFIX=/usr'.",
+            refused)
     }
 
     static func noOwner(_ name: String) -> ToolError {

@@ -7,27 +7,18 @@ struct SchemaNote {
     private let key: SettingsSchema.Key
     private let texts: SettingsTexts?
 
-    /// The variables that say where schemas are.
-    private static let variables = [
-        "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS", "GSETTINGS_SCHEMA_DIR", "XDG_CURRENT_DESKTOP",
-    ]
-
     /// The schemas that programs of this session find.
-    static func catalog() -> SchemaCatalog {
-        var environment: [String: String] = [:]
-        for name in variables { environment[name] = Places.variable(name) }
-        return SchemaCatalog(environment: environment)
-    }
+    static let catalog = SchemaCatalog.ofThisProcess()
 
     /// Searches for the schema of a key; nil if there is none.
     init?(of key: String, in domain: String) {
-        let catalog = Self.catalog()
-        guard let path = SettingsPath(domain: domain, key: key), let found = catalog.key(at: path)
+        guard let path = SettingsPath(domain: domain, key: key),
+            let found = Self.catalog.key(at: path)
         else {
             return nil
         }
         self.key = found
-        texts = catalog.texts(of: found)
+        texts = Self.catalog.texts(of: found)
     }
 
     /// Two lines for people: what the key is, and which values it may have.
@@ -52,7 +43,7 @@ struct SchemaNote {
     }
 
     /// The value as JSON, without its exact type.
-    private static func json(_ value: ExactValue) -> String {
+    static func json(_ value: ExactValue) -> String {
         let archive = try? VariantForm.archive(of: value.form())
         return (try? archive?.shown().jsonText()).map(ShownJSON.text) ?? "unknown"
     }

@@ -61,6 +61,8 @@ struct TypedWrite {
     let value: KeyedArchive
     /// Whether it is a word without a type.
     let isBare: Bool
+    /// What an installed schema demands of the key, if there is one.
+    var schema: SchemaDemand?
 
     /// The value with the exact type that the current value of the key has.
     ///
@@ -73,21 +75,28 @@ struct TypedWrite {
         return try value(replacing: current)
     }
 
-    /// The value with the exact type of another one.
+    /// The value with the exact type of another one, or of the schema.
     ///
     /// - Throws: `ToolError` if it does not fit.
     func value(replacing current: KeyedArchive?) throws -> KeyedArchive {
-        guard try value.exactType() == nil, let type = try current?.exactType() else {
-            return value
+        guard try value.exactType() == nil else { return value }
+        guard let type = try current?.exactType() else {
+            guard let schema, let word else { return value }
+            return try schema.value(of: word)
         }
         return try spelled(as: type).fitted(to: type)
     }
 
+    /// The word without a type, if the value is one.
+    private var word: String? {
+        var text = SingleString()
+        guard isBare, (try? value.render(into: &text)) != nil else { return nil }
+        return text.text?.description
+    }
+
     /// A word as the number or the boolean that the type is.
     private func spelled(as type: ExactType) throws -> KeyedArchive {
-        var text = SingleString()
-        guard isBare, (try? value.render(into: &text)) != nil, let word = text.text?.description
-        else { return value }
+        guard let word else { return value }
         var builder = ValueFormBuilder()
         switch type {
         case .boolean where ["true", "yes", "1"].contains(word): try builder.boolean(true)

@@ -93,6 +93,42 @@ struct XfconfAdoptionTests {
         #expect(try run("list") == [before])
     }
 
+    @Test func `When the programs are removed, the bus starts the other service again`() throws {
+        let path = session.directory.path
+        let installed = ProgramResult.run(
+            [
+                "make", "-C", Desktop.packageDirectory, "install", "PREFIX=\(path)/prefix",
+            ], environment: ProcessInfo.processInfo.environment)
+        #expect(installed.status == 0, "\(installed)")
+        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let result = session.run(
+            Self.functions + """
+                fill; defaultsctl adopt xfconf > /dev/null; owner
+                cat $XDG_DATA_HOME/dbus-1/services/org.xfce.Xfconf.service
+                daemon=$(head -n 1 $XDG_CONFIG_HOME/defaultsd/lock | cut -d ' ' -f 2)
+                rm -r \(path)/prefix
+                kill $daemon; tail --pid=$daemon --sleep-interval=0.05 --follow /dev/null
+                gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+                    --method org.freedesktop.DBus.ReloadConfig > /dev/null
+                xfconf-query -c xfwm4 -p /general/theme; owner
+                """,
+            adding: [
+                "PATH": "\(path)/prefix/bin:\(search)",
+                "XDG_DATA_DIRS": "\(path)/prefix/share:\(path)/share",
+            ])
+        #expect(
+            result.output == """
+                defaultsd
+                [D-BUS Service]
+                Name=org.xfce.Xfconf
+                Exec=\(path)/prefix/bin/defaultsd --replace
+                SystemdService=defaultsd.service
+                Grey & "bird" <ä>
+                xfconfd
+
+                """, "\(result)")
+    }
+
     @Test func `doctor sees who serves the programs of an adopted user`() throws {
         let parts = try run(
             """

@@ -1,0 +1,34 @@
+"""Reads of a boolean, by the package `defaults` or by GSettings of python3-gi; prints microseconds.
+
+    reads.py defaults|gi COUNT
+"""
+
+import sys
+import time
+
+ROUND = 1000
+
+
+def reader(kind):
+    """A function that reads, after the value was set and read once."""
+    if kind == "defaults":
+        from defaults import Domain
+        domain = Domain("org.example.bench")
+        domain["flag"] = True
+        domain.flush()
+        return lambda: domain.get("flag", False)
+    from gi.repository import Gio
+    settings = Gio.Settings.new("org.defaultsd.test.plain")
+    settings.set_boolean("flag", True)
+    Gio.Settings.sync()
+    return lambda: settings.get_boolean("flag")
+
+
+kind, count = sys.argv[1], int(sys.argv[2])
+read = reader(kind)
+assert read() is True
+for _ in range(count // ROUND):
+    began = time.perf_counter()
+    for _ in range(ROUND):
+        read()
+    print(f"python-{kind} {(time.perf_counter() - began) * 1e6 / ROUND:.5f}")

@@ -1,0 +1,439 @@
+/* What may happen to a program: callbacks that close things, threads, the end of the daemon, no bus, fork,
+ * and arguments that are wrong. */
+#include "trial.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+void changes_are_told_by_dispatch(void);
+void a_callback_may_end_its_watch_and_close_its_handle(void);
+void refusals_are_told(void);
+void two_handles_share_the_values(void);
+void many_threads_use_a_handle(void);
+void the_daemon_may_be_killed(void);
+void changes_of_all_layers_arrive_on_the_bus(void);
+void without_a_bus_values_are_kept(void);
+void a_private_daemon_stores_values(void);
+void a_forked_process_gets_errors(void);
+void hostile_arguments_are_errors(void);
+void errors_belong_to_the_thread(void);
+
+struct seen {
+    int calls, frees, mine;
+    char last[64];
+    unsigned watch;
+    bool must_unwatch, must_close;
+};
+
+static void note(defaults_t *d, const char *key, unsigned origin, void *context) {
+    struct seen *seen = (struct seen *)context;
+    CHECK(strlen(key) < sizeof seen->last);
+    strcpy(seen->last, key);
+    seen->calls++;
+    if (origin & DEFAULTS_ORIGIN_THIS_PROCESS) seen->mine++;
+    CHECK(defaults_dispatch(d) == DEFAULTS_ERROR_BUSY);
+    if (seen->must_unwatch) {
+        CHECK(defaults_unwatch(d, seen->watch) == 0 && seen->frees == 0);
+        CHECK(defaults_unwatch(d, seen->watch) == DEFAULTS_ERROR_NOT_FOUND);
+    }
+    if (seen->must_close) {
+        int frees = seen->frees;
+        defaults_close(d);
+        CHECK(seen->frees == frees);
+    }
+}
+
+static void release(void *context) { ((struct seen *)context)->frees++; }
+
+void changes_are_told_by_dispatch(void) {
+    defaults_t *d = open_domain();
+    struct seen one, all;
+    memset(&one, 0, sizeof one);
+    memset(&all, 0, sizeof all);
+    struct pollfd descriptor = {0, POLLIN, 0};
+    descriptor.fd = defaults_fd(d);
+    CHECK(descriptor.fd >= 0 && defaults_fd(d) == descriptor.fd);
+    CHECK(defaults_load(d) == 0);
+    one.watch = defaults_watch(d, "Volume", note, &one, release);
+    all.watch = defaults_watch(d, NULL, note, &all, release);
+    CHECK(one.watch && all.watch && one.watch != all.watch);
+    CHECK(poll(&descriptor, 1, 0) == 0 && defaults_dispatch(d) == 0 && all.calls == 0);
+    /* Nothing is called before the dispatch, and many changes of a key are one call. */
+    for (int number = 0; number < 10; number++)
+        CHECK(defaults_set_int64(d, "Volume", number) == 0);
+    CHECK(one.calls == 0 && poll(&descriptor, 1, 0) == 1);
+    CHECK(defaults_dispatch(d) == 0);
+    CHECK(one.calls == 1 && one.mine == 1 && all.calls == 1 && strcmp(one.last, "Volume") == 0);
+    CHECK(poll(&descriptor, 1, 0) == 0);
+    CHECK(defaults_flush(d, PATIENCE) == 0);
+    /* The same value is no change. */
+    CHECK(defaults_set_int64(d, "Volume", 9) == 0 && defaults_dispatch(d) == 0 && one.calls == 1);
+    run_tool("write " DOMAIN " Other -int 1");
+    while (all.calls == 1) dispatch_once(d);
+    CHECK(one.calls == 1 && strcmp(all.last, "Other") == 0 && all.mine == 1);
+    run_tool("write NSGlobalDomain Everywhere -int 1");
+    while (all.calls == 2) dispatch_once(d);
+    CHECK(strcmp(all.last, "Everywhere") == 0);
+    CHECK(defaults_unwatch(d, all.watch) == 0 && all.frees == 1);
+    CHECK(defaults_set_int64(d, "Volume", 100) == 0);
+    dispatch_once(d);
+    CHECK(one.calls == 2 && all.calls == 3);
+    defaults_close(d);
+    CHECK(one.frees == 1 && all.frees == 1);
+}
+
+void a_callback_may_end_its_watch_and_close_its_handle(void) {
+    defaults_t *d = open_domain();
+    struct seen seen, other;
+    memset(&seen, 0, sizeof seen);
+    memset(&other, 0, sizeof other);
+    seen.must_unwatch = true;
+    CHECK(defaults_load(d) == 0);
+    seen.watch = defaults_watch(d, NULL, note, &seen, release);
+    CHECK(defaults_set_int64(d, "A", 1) == 0 && defaults_set_int64(d, "B", 1) == 0);
+    CHECK(defaults_dispatch(d) == 0 && seen.calls == 1 && seen.frees == 1);
+    seen.must_unwatch = false;
+    seen.must_close = true;
+    seen.watch = defaults_watch(d, NULL, note, &seen, release);
+    other.watch = defaults_watch(d, NULL, note, &other, release);
+    CHECK(defaults_set_int64(d, "A", 2) == 0 && defaults_set_int64(d, "B", 2) == 0);
+    CHECK(defaults_dispatch(d) == 0);
+    CHECK(seen.calls == 2 && seen.frees == 2 && other.calls == 0 && other.frees == 1);
+    /* What a closed handle has changed is sent. */
+    d = open_domain();
+    CHECK(defaults_get_int64(d, "B", 0) == 2 && defaults_flush(d, PATIENCE) == 0);
+    defaults_close(d);
+}
+
+struct failed {
+    int calls, code;
+    char key[64], message[512];
+};
+
+static void note_failure(
+    defaults_t *d, const char *key, int code, const char *message, void *context) {
+    struct failed *failed = (struct failed *)context;
+    (void)d;
+    failed->calls++;
+    failed->code = code;
+    snprintf(failed->key, sizeof failed->key, "%s", key);
+    snprintf(failed->message, sizeof failed->message, "%s", message);
+}
+
+void refusals_are_told(void) {
+    defaults_t *d = open_domain();
+    struct failed failed;
+    memset(&failed, 0, sizeof failed);
+    CHECK(defaults_set_int64(d, "Score", 1) == 0 && defaults_flush(d, PATIENCE) == 0);
+    CHECK(defaults_watch_failures(d, note_failure, &failed, NULL));
+    /* The expectation is wrong, and nobody waits for the answer. */
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", 0) == 0);
+    CHECK(defaults_change_set_int64(change, "Score", 2) == 0);
+    CHECK(defaults_commit(change, 0, NULL) == 0);
+    while (failed.calls == 0) dispatch_once(d);
+    CHECK(failed.calls == 1 && strcmp(failed.key, "Score") == 0);
+    CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strstr(failed.message, "Score"));
+    CHECK(defaults_get_int64(d, "Score", 0) == 1);
+    defaults_close(d);
+}
+
+void two_handles_share_the_values(void) {
+    defaults_t *one = open_domain(), *two = open_domain(), *other = defaults_open(DOMAIN ".other");
+    struct seen seen;
+    memset(&seen, 0, sizeof seen);
+    CHECK(defaults_load(one) == 0 && defaults_load(other) == 0);
+    CHECK(defaults_watch(two, "Shared", note, &seen, release));
+    for (int number = 1; number < 50; number++) {
+        CHECK(defaults_set_int64(one, "Shared", number) == 0);
+        CHECK(defaults_get_int64(two, "Shared", 0) == number);
+        CHECK(defaults_set_int64(two, "Shared", -number) == 0);
+        CHECK(defaults_get_int64(one, "Shared", 0) == -number);
+    }
+    CHECK(defaults_layer(other, "Shared") == DEFAULTS_LAYER_NONE);
+    CHECK(defaults_dispatch(one) == 0 && seen.calls == 0);
+    CHECK(defaults_dispatch(two) == 0 && seen.calls == 1);
+    defaults_close(one);
+    CHECK(defaults_get_int64(two, "Shared", 0) == -49);
+    defaults_close(two);
+    defaults_close(other);
+}
+
+enum { THREADS = 8, ROUNDS = 2000 };
+
+struct work {
+    defaults_t *defaults;
+    int number;
+};
+
+static void *work(void *context) {
+    struct work *mine = (struct work *)context;
+    defaults_t *d = mine->defaults;
+    char key[32], text[32];
+    for (int round = 0; round < ROUNDS; round++) {
+        snprintf(key, sizeof key, "Thread%d.%d", mine->number, round % 37);
+        snprintf(text, sizeof text, "text %d", round);
+        CHECK(defaults_set_string(d, key, text) == 0);
+        CHECK_TEXT(defaults_get_string(d, key, NULL), text);
+        CHECK(defaults_set_int64(d, "Shared", round) == 0);
+        CHECK(defaults_get_int64(d, "Shared", -1) >= 0);
+        CHECK(defaults_get_bool(d, "Shared", true) && defaults_last_error() == DEFAULTS_ERROR_TYPE);
+        CHECK(defaults_dispatch(d) == 0);
+        if (round % 500 == 0) {
+            unsigned watch = defaults_watch(d, key, note, calloc(1, sizeof(struct seen)), free);
+            CHECK(watch && defaults_unwatch(d, watch) == 0);
+            defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+            CHECK(defaults_change_set_int64(change, key, round) == 0);
+            CHECK(defaults_commit(change, PATIENCE, NULL) == 0);
+        }
+    }
+    return NULL;
+}
+
+void many_threads_use_a_handle(void) {
+    defaults_t *d = open_domain();
+    pthread_t threads[THREADS];
+    struct work works[THREADS];
+    for (int number = 0; number < THREADS; number++) {
+        works[number].defaults = d;
+        works[number].number = number;
+        CHECK(pthread_create(&threads[number], NULL, work, &works[number]) == 0);
+    }
+    for (int number = 0; number < THREADS; number++) pthread_join(threads[number], NULL);
+    CHECK(defaults_flush(d, PATIENCE) == 0);
+    CHECK(defaults_get_int64(d, "Shared", 0) == ROUNDS - 1 || defaults_get_int64(d, "Shared", -1) >= 0);
+    defaults_close(d);
+}
+
+void the_daemon_may_be_killed(void) {
+    defaults_t *d = open_domain();
+    struct seen seen;
+    memset(&seen, 0, sizeof seen);
+    CHECK(defaults_load(d) == 0);
+    CHECK(defaults_watch(d, "Theirs", note, &seen, release));
+    for (int turn = 1; turn < 4; turn++) {
+        char line[128];
+        for (int number = 0; number < 200; number++)
+            CHECK(defaults_set_int64(d, "Mine", turn * 1000 + number) == 0);
+        ask("kill");
+        CHECK(defaults_set_int64(d, "Mine", turn) == 0);
+        CHECK(defaults_get_int64(d, "Mine", 0) == turn);
+        CHECK(defaults_synchronize(d, PATIENCE) == 0);
+        snprintf(line, sizeof line, "expect Mine %d", turn);
+        ask(line);
+        snprintf(line, sizeof line, "write " DOMAIN " Theirs -int %d", turn);
+        run_tool(line);
+        CHECK(defaults_get_int64(d, "Theirs", 0) == turn);
+        while (seen.calls < turn) dispatch_once(d);
+    }
+    defaults_close(d);
+    CHECK(seen.frees == 1);
+}
+
+/* The runner leaves out the daemon's own socket. The page shows a change before its signal comes, so a read
+ * may ask for what has changed before it knows the layer. */
+void changes_of_all_layers_arrive_on_the_bus(void) {
+    defaults_t *d = open_domain();
+    CHECK(defaults_load(d) == 0);
+    for (int turn = 1; turn < 8; turn++) {
+        char line[128];
+        snprintf(line, sizeof line, "-currentHost write " DOMAIN " Layer%d -int %d &", turn, turn);
+        run_tool(turn % 2 ? line : line + strlen("-currentHost "));
+        snprintf(line, sizeof line, "Layer%d", turn);
+        while (defaults_get_int64(d, line, 0) != turn) continue;
+    }
+    defaults_close(d);
+}
+
+/* The runner leaves out the bus and every program. */
+void without_a_bus_values_are_kept(void) {
+    defaults_t *d = open_domain();
+    CHECK(defaults_get_int64(d, "Number", 7) == 7);
+    CHECK(defaults_load(d) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(defaults_state(d) == DEFAULTS_STATE_UNREACHABLE);
+    CHECK(defaults_set_int64(d, "Number", 8) == 0 && defaults_get_int64(d, "Number", 7) == 8);
+    CHECK(defaults_flush(d, 10) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(defaults_synchronize(d, 10) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(!defaults_is_locked(d, "Number"));
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_get_int64(change, "Number", 3) == 3);
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_UNREACHABLE);
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_set_int64(change, "Number", 9) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(defaults_get_int64(d, "Number", 7) == 8);
+    defaults_close(d);
+}
+
+/* The runner leaves out the bus, but not the daemon. */
+void a_private_daemon_stores_values(void) {
+    defaults_t *d = open_domain();
+    int64_t before = defaults_get_int64(d, "Number", 0);
+    CHECK(defaults_set_int64(d, "Number", before + 1) == 0);
+    CHECK(defaults_synchronize(d, PATIENCE) == 0);
+    CHECK(defaults_state(d) == DEFAULTS_STATE_PRIVATE);
+    printf("number %d\n", (int)before + 1);
+    defaults_close(d);
+}
+
+void a_forked_process_gets_errors(void) {
+    defaults_t *d = open_domain();
+    CHECK(defaults_set_int64(d, "Number", 5) == 0 && defaults_get_int64(d, "Number", 0) == 5);
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        size_t count = 0;
+        CHECK(defaults_get_int64(d, "Number", 7) == 7);
+        CHECK(defaults_last_error() == DEFAULTS_ERROR_FORKED);
+        CHECK_TEXT(defaults_get_string(d, "Number", "mine"), "mine");
+        CHECK(defaults_set_int64(d, "Number", 6) == DEFAULTS_ERROR_FORKED);
+        CHECK(defaults_open(DOMAIN) == NULL && defaults_last_error() == DEFAULTS_ERROR_FORKED);
+        CHECK(defaults_load(d) == DEFAULTS_ERROR_FORKED && defaults_fd(d) == -1);
+        CHECK(defaults_state(d) == DEFAULTS_STATE_UNREACHABLE);
+        CHECK(defaults_copy_keys(d, DEFAULTS_LAYER_NONE, &count) == NULL && count == 0);
+        CHECK(defaults_dispatch(d) == DEFAULTS_ERROR_FORKED);
+        CHECK(defaults_change_set_int64(change, "Number", 6) == DEFAULTS_ERROR_FORKED);
+        CHECK(defaults_commit(change, 0, NULL) == DEFAULTS_ERROR_FORKED);
+        CHECK(defaults_watch(d, NULL, note, NULL, NULL) == 0);
+        defaults_close(d);
+        _exit(0);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(defaults_change_set_int64(change, "Number", 6) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == 0 && defaults_get_int64(d, "Number", 0) == 6);
+    defaults_close(d);
+}
+
+/* Calls every function of a key with it. */
+static void use_key(defaults_t *d, const char *key, int code) {
+    size_t size = 1;
+    uint64_t generation = 0;
+    CHECK(defaults_get_bool(d, key, true) && (int)defaults_last_error() == code);
+    CHECK(defaults_get_int64(d, key, 3) == 3 && (int)defaults_last_error() == code);
+    CHECK(defaults_get_double(d, key, 3) == 3 && (int)defaults_last_error() == code);
+    CHECK_TEXT(defaults_get_string(d, key, "x"), "x");
+    CHECK((int)defaults_last_error() == code);
+    CHECK(!defaults_get_bytes(d, key, &size) && size == 0 && (int)defaults_last_error() == code);
+    CHECK(!defaults_copy_json(d, key) && (int)defaults_last_error() == code);
+    CHECK(!defaults_copy_json_in(d, DEFAULTS_LAYER_HOST, key) && (int)defaults_last_error() == code);
+    CHECK(!defaults_copy_archive(d, key, &size) && (int)defaults_last_error() == code);
+    CHECK(defaults_layer(d, key) == DEFAULTS_LAYER_NONE && (int)defaults_last_error() == code);
+    CHECK(!defaults_is_locked(d, key) && (int)defaults_last_error() == code);
+    CHECK(defaults_set_bool(d, key, true) == code && defaults_set_int64(d, key, 1) == code);
+    CHECK(defaults_set_double(d, key, 1) == code && defaults_set_string(d, key, "") == code);
+    CHECK(defaults_set_bytes(d, key, "", 0) == code && defaults_set_json(d, key, "1") == code);
+    CHECK(defaults_set_archive(d, key, "", 0) != 0 && defaults_remove(d, key) == code);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, key, &generation) == code);
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    if (change) {
+        CHECK(defaults_change_get_int64(change, key, 3) == 3 && (int)defaults_last_error() == code);
+        CHECK(defaults_change_set_bool(change, key, true) == code);
+        CHECK(defaults_change_expect(change, key, 1) == code);
+        CHECK(defaults_change_remove(change, key) == code);
+        CHECK(!defaults_change_copy_json(change, key));
+        CHECK(defaults_commit(change, 0, NULL) == code);
+    }
+    CHECK(strlen(defaults_error_message()) > 10);
+}
+
+static void note_nothing(
+    defaults_t *d, const char *key, int code, const char *message, void *context) {
+    (void)d, (void)key, (void)code, (void)message, (void)context;
+}
+
+void hostile_arguments_are_errors(void) {
+    defaults_t *d = open_domain();
+    char text[2048];
+    size_t size = 0;
+    const char *names[] = {"", ".", "a..b", "a b", "a@host", "\xff\xfe", "\xc3", "a/b", "h\xc3\xa9"};
+    for (size_t place = 0; place < sizeof names / sizeof *names; place++) {
+        CHECK(defaults_open(names[place]) == NULL);
+        CHECK(defaults_last_error() == DEFAULTS_ERROR_NAME ||
+              defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
+    }
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    CHECK(defaults_open(text) == NULL && defaults_last_error() == DEFAULTS_ERROR_NAME);
+    CHECK(defaults_open(NULL) == NULL && defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
+    use_key(d, text, DEFAULTS_ERROR_NAME);
+    use_key(d, "", DEFAULTS_ERROR_NAME);
+    use_key(d, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", DEFAULTS_ERROR_NAME);
+    use_key(d, "\xed\xa0\x80", DEFAULTS_ERROR_NAME);
+    use_key(NULL, "Key", DEFAULTS_ERROR_ARGUMENT);
+    CHECK(!defaults_get_bytes(d, "Key", NULL) && defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(!defaults_copy_archive(d, "Key", NULL));
+    CHECK(defaults_get_int64(d, NULL, 3) == 3 && defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_string(d, "Key", NULL) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_string(d, "Key", "\xff") == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_json(d, "Key", NULL) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_json(d, "Key", "\xff") == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_json(d, "Key", "") == DEFAULTS_ERROR_VALUE);
+    CHECK(defaults_set_bytes(d, "Key", NULL, 1) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_set_bytes(d, "Key", "", SIZE_MAX) == DEFAULTS_ERROR_TOO_LARGE);
+    CHECK(defaults_set_archive(d, "Key", "", SIZE_MAX / 2) == DEFAULTS_ERROR_TOO_LARGE);
+    /* Deep nesting does not use up the stack. */
+    char *deep = (char *)malloc(400001);
+    CHECK(deep);
+    memset(deep, '[', 200000);
+    memset(deep + 200000, ']', 200000);
+    deep[400000] = 0;
+    CHECK(defaults_set_json(d, "Deep", deep) == DEFAULTS_ERROR_VALUE);
+    memset(deep, '[', 9000);
+    memset(deep + 9000, ']', 9000);
+    deep[18000] = 0;
+    int code = defaults_set_json(d, "Deep", deep);
+    CHECK(code == 0 && defaults_get_int64(d, "Deep", 3) == 3);
+    CHECK_TEXT(defaults_copy_json(d, "Deep"), deep);
+    free(deep);
+    size = (size_t)17 << 20;
+    char *large = (char *)malloc(size + 1);
+    CHECK(large);
+    memset(large, 'x', size);
+    large[size] = 0;
+    CHECK(defaults_set_string(d, "Key", large) == DEFAULTS_ERROR_TOO_LARGE);
+    CHECK(defaults_set_bytes(d, "Key", large, size) == DEFAULTS_ERROR_TOO_LARGE);
+    free(large);
+    CHECK(defaults_begin(d, (defaults_layer_t)99) == NULL);
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(!defaults_copy_keys(d, (defaults_layer_t)99, NULL));
+    CHECK(strcmp(defaults_layer_name(-1), "") == 0 && strcmp(defaults_layer_name(10), "") == 0);
+    CHECK(strcmp(defaults_error_name(-1), "unknown") == 0);
+    CHECK(strcmp(defaults_error_name(7), "DEFAULTS_ERROR_NOT_WRITABLE") == 0);
+    CHECK(defaults_commit(NULL, 0, NULL) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, "Key", NULL) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(defaults_watch(d, NULL, NULL, NULL, NULL) == 0);
+    CHECK(defaults_watch(d, "", note, NULL, NULL) == 0);
+    CHECK(defaults_watch(NULL, NULL, note, NULL, NULL) == 0);
+    CHECK(defaults_watch_failures(d, NULL, NULL, NULL) == 0);
+    CHECK(defaults_watch_failures(NULL, note_nothing, NULL, NULL) == 0);
+    CHECK(defaults_unwatch(d, 77) == DEFAULTS_ERROR_NOT_FOUND);
+    CHECK(defaults_dispatch(NULL) == DEFAULTS_ERROR_ARGUMENT && defaults_fd(NULL) == -1);
+    CHECK(defaults_flush(NULL, 1) == DEFAULTS_ERROR_ARGUMENT);
+    CHECK(strchr(defaults_version(), '.'));
+    defaults_close(NULL);
+    defaults_cancel(NULL);
+    defaults_free(NULL);
+    defaults_close(d);
+}
+
+static void *fail_elsewhere(void *context) {
+    CHECK(defaults_last_error() == DEFAULTS_OK);
+    CHECK(defaults_set_json((defaults_t *)context, "Key", "{") == DEFAULTS_ERROR_VALUE);
+    return NULL;
+}
+
+void errors_belong_to_the_thread(void) {
+    defaults_t *d = open_domain();
+    pthread_t thread;
+    CHECK(defaults_set_int64(d, "", 1) == DEFAULTS_ERROR_NAME);
+    const char *message = defaults_error_message();
+    CHECK(pthread_create(&thread, NULL, fail_elsewhere, d) == 0);
+    pthread_join(thread, NULL);
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_NAME && defaults_error_message() == message);
+    CHECK(strstr(message, "1024"));
+    CHECK(defaults_set_int64(d, "Key", 1) == 0 && defaults_last_error() == DEFAULTS_OK);
+    defaults_close(d);
+}
