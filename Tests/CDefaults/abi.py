@@ -175,6 +175,14 @@ def the_numbers_of_the_header_and_of_the_sources_agree(library, workplace):
     run(program)
 
 
+def the_example_of_the_page_compiles(library, workplace):
+    page = (SOURCES.parents[1] / "Documentation/c.md").read_text()
+    example = workplace / "example.c"
+    example.write_text(re.search(r"```c\n(#include.*?)```", page, re.DOTALL)[1])
+    run("cc", "-std=c99", "-Wall", "-Werror", "-D_GNU_SOURCE", "-I", SOURCES, example, "-o",
+        workplace / "example", "-L", library, "-ldefaults")
+
+
 def the_abi_is_the_stored_one(library, workplace):
     stored, present = STORED.read_text(), description(HEADER.read_text(), library)
     require_equal(breaks(stored, present), [], "what programs would miss")
@@ -230,5 +238,5 @@ def library_without(workplace, missing, soname="libdefaults.so.1"):
 
 TRIALS = {trial.__name__: trial for trial in (
     only_its_own_names_are_exported, the_header_the_library_and_the_sources_agree,
-    the_numbers_of_the_header_and_of_the_sources_agree, the_abi_is_the_stored_one,
+    the_numbers_of_the_header_and_of_the_sources_agree, the_example_of_the_page_compiles, the_abi_is_the_stored_one,
     a_change_of_the_abi_is_found)}
