@@ -74,7 +74,7 @@ def tell(rounds, theirs):
         [(words, told(rounds, f"c-{kind}"), told(rounds, f"dconf-{peer}"),
           *rounds.told(f"c-{kind}", f"dconf-{peer}"), aim) for words, kind, peer, aim in rows])
     print_table(
-        "library: a read of a boolean in Python",
+        "library: a read of an integer in Python",
         ("defaults", "GSettings of python3-gi, on dconf", "of it", "half of rounds", "aim"),
         [(told(rounds, "python-defaults"), told(rounds, "python-gi"),
           *rounds.told("python-defaults", "python-gi"), "0.33")])

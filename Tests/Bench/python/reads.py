@@ -1,4 +1,4 @@
-"""Reads of a boolean, by the package `defaults` or by GSettings of python3-gi; prints microseconds.
+"""Reads of an integer, by the package `defaults` or by GSettings of python3-gi; prints microseconds.
 
     reads.py defaults|gi COUNT
 """
@@ -14,19 +14,19 @@ def reader(kind):
     if kind == "defaults":
         from defaults import Domain
         domain = Domain("org.example.bench")
-        domain["flag"] = True
+        domain["number"] = 5
         domain.flush()
-        return lambda: domain.get("flag", False)
+        return lambda: domain.get("number", 0)
     from gi.repository import Gio
     settings = Gio.Settings.new("org.defaultsd.test.plain")
-    settings.set_boolean("flag", True)
+    settings.set_int("number", 5)
     Gio.Settings.sync()
-    return lambda: settings.get_boolean("flag")
+    return lambda: settings.get_int("number")
 
 
 kind, count = sys.argv[1], int(sys.argv[2])
 read = reader(kind)
-assert read() is True
+assert read() == 5
 for _ in range(count // ROUND):
     began = time.perf_counter()
     for _ in range(ROUND):
