@@ -68,7 +68,7 @@ struct DconfAdoptionTests {
             dconf write /other/program/u 'uint32 8'; owner; defaultsctl read other.program u
             dconf reset $P/color-scheme; defaultsctl write $G cursor-theme DMZ
             until_read $P/cursor-theme "'DMZ'"; view && echo view; echo ----
-            defaultsctl doctor | grep dconf:; echo ----
+            defaultsctl doctor | grep "ok  dconf"; echo ----
             defaultsctl release dconf; view && echo view; echo ----
             dconf write $P/icon-theme "'X'"; owner; dconf dump /
             """)
