@@ -3,8 +3,9 @@ started again."""
 
 import time
 
+from failure import LOOK
 from program import FILES, documents
-from session import CLOCK, LOOK
+from session import CLOCK
 
 NAME = "org.defaultsd.Defaults1"
 
@@ -21,13 +22,26 @@ class Trial:
         for command in self.desktop.commands:
             self.processes.append(self.session.start(*command.split(), **CLOCK, **dict(self.desktop.variables)))
         for window in self.desktop.windows:
-            self.session.wait_for_window(window)
+            self.session.screen.wait_for_window(window)
 
     def open_window(self):
         """Opens a window, which shows its frame and its fonts."""
         words = self.desktop.program.format(files=FILES).split()
         self.processes.append(self.session.start(*words))
-        self.window = self.session.wait_for_window(self.desktop.program_window)
+        self.window = self.session.screen.wait_for_window(self.desktop.program_window)
+
+    def use_dialog(self):
+        """Changes a setting in a dialog, and closes it."""
+        session = self.session
+        if self.desktop.dialog:
+            process = session.start(*self.desktop.dialog.split())
+            window = session.screen.wait_for_window(self.desktop.dialog_window)
+            session.screen.picture("dialog")
+            session.screen.press(*self.desktop.dialog_keys)
+            session.screen.picture("used")
+            session.run("wmctrl", "-i", "-c", window)
+            session.end(process)
+            session.running.remove(process)
 
     def finish(self):
         """Closes the window, and ends the desktop as its user does."""
@@ -43,7 +57,7 @@ class Trial:
             self.session.running.remove(process)
         self.processes = []
         for window in self.desktop.windows:
-            self.session.wait_for_window(window, is_there=False)
+            self.session.screen.wait_for_window(window, is_there=False)
 
     def kill_daemon(self):
         """Kills our daemon. The bus starts the next one at the next call."""
@@ -61,23 +75,25 @@ class Trial:
         """All of it: what is kept afterwards."""
         session = self.session
         documents(session)
-        session.adopt()
+        session.settings.adopt()
+        session.settings.change(self.desktop.before)
         self.begin()
-        session.picture("plain")
+        session.screen.picture("plain")
         first, second, third = self.desktop.settings
-        session.change(first)
+        session.settings.change(first)
         self.open_window()
-        session.picture("changed")
+        session.screen.picture("changed")
         self.kill_daemon()
-        session.change(second)
-        session.picture("killed")
+        session.settings.change(second)
+        session.screen.picture("killed")
         self.replace_daemon()
-        session.change(third)
-        session.picture("replaced")
+        session.settings.change(third)
+        session.screen.picture("replaced")
+        self.use_dialog()
         self.finish()
-        session.wait_for_files()
+        session.settings.wait_for_files()
         self.begin()
         self.open_window()
-        session.picture("again")
+        session.screen.picture("again")
         self.finish()
-        return session.kept(self.desktop.places)
+        return session.settings.kept(self.desktop.places)

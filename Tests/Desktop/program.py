@@ -22,52 +22,52 @@ class Trial:
         """Starts the program and waits for its window."""
         words = self.program.command.format(files=FILES).split()
         self.process = self.session.start(*words, **(CLOCK if self.program.clock else {}))
-        self.window = self.session.wait_for_window(self.program.window)
+        self.window = self.session.screen.wait_for_window(self.program.window)
         if self.program.first_keys:
             self.picture(None)
-            self.session.press(*self.program.first_keys)
+            self.session.screen.press(*self.program.first_keys)
 
     def close(self):
         """Has the user close the window: the program may store its size then."""
         if self.program.has_frame:
             self.session.run("wmctrl", "-i", "-c", self.window)
         if self.program.is_resident:
-            self.session.wait_for_window(self.program.window, is_there=False)
+            self.session.screen.wait_for_window(self.program.window, is_there=False)
         if self.program.is_resident or not self.program.has_frame:
             self.process.terminate()
         self.session.end(self.process)
         self.session.running.remove(self.process)
 
     def picture(self, step):
-        self.session.picture(step, self.program.looks)
+        self.session.screen.picture(step, self.program.looks)
 
     def work(self):
         """The user works with the program, which stores settings by itself."""
         if self.program.keys:
-            self.session.press(*self.program.keys)
+            self.session.screen.press(*self.program.keys)
             self.picture("used")
 
     def run(self):
         """All of it: what is kept afterwards."""
         session = self.session
         documents(session)
-        session.adopt()
+        session.settings.adopt()
         session.start_window_manager(self.program.manager)
-        session.change(self.program.before)
+        session.settings.change(self.program.before)
         self.open()
         self.picture("plain")
         if not self.program.while_ended:
-            session.change(self.program.settings)
+            session.settings.change(self.program.settings)
             self.picture("changed")
         self.work()
         self.close()
         if self.program.while_ended:
-            session.change(self.program.settings)
-        session.wait_for_files()
+            session.settings.change(self.program.settings)
+        session.settings.wait_for_files()
         self.open()
         self.picture("again")
         self.close()
-        return session.kept(self.program.places)
+        return session.settings.kept(self.program.places)
 
 
 def documents(session):

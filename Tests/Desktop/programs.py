@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from session import CALM
+from screen import CALM
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,8 @@ GSETTINGS_PROGRAMS = (
             gsettings("org.gnome.gedit.preferences.editor", "scheme", "oblivion"),
             gsettings("org.gnome.gedit.preferences.editor", "display-line-numbers", "true"),
             gsettings("org.gnome.gedit.preferences.editor", "tabs-size", "4")),
-        looks=20),
+        looks=20,
+        keys=("F9",)),
     Program(
         "gnome-text-editor", "gnome-text-editor {files}/program.py", "program.py", (
             gsettings("org.gnome.TextEditor", "style-variant", "dark"),
@@ -98,7 +99,8 @@ GSETTINGS_PROGRAMS = (
         "pluma", "pluma {files}/program.py", "program.py", (
             gsettings("org.mate.pluma", "color-scheme", "oblivion"),
             gsettings("org.mate.pluma", "display-line-numbers", "true")),
-        looks=20),
+        looks=20,
+        keys=("F9",)),
     Program(
         "mate-terminal", "mate-terminal --disable-factory -e cat --title=Terminal", "Terminal", (
             gsettings("org.mate.terminal.profile:/org/mate/terminal/profiles/default/", "use-theme-colors", "false"),
@@ -115,7 +117,8 @@ GSETTINGS_PROGRAMS = (
         "evince", "evince {files}/document.pdf", "document.pdf", (
             gsettings("org.gnome.Evince.Default", "inverted-colors", "true"),
             gsettings("org.gnome.Evince.Default", "show-sidebar", "false"),
-            gsettings("org.gnome.Evince.Default", "dual-page", "true"))),
+            gsettings("org.gnome.Evince.Default", "dual-page", "true")),
+        keys=("F9",)),
     Program(
         "baobab", "baobab {files}", "Disk Usage|files", (
             gsettings("org.gnome.baobab.ui", "active-chart", "treemap"),),
@@ -123,7 +126,8 @@ GSETTINGS_PROGRAMS = (
     Program(
         "file-roller", "file-roller {files}/archive.zip", "archive.zip", (
             gsettings("org.gnome.FileRoller.Listing", "list-mode", "all-files"),
-            gsettings("org.gnome.FileRoller.Listing", "show-size", "false"))),
+            gsettings("org.gnome.FileRoller.Listing", "show-size", "false")),
+        keys=("F9",)),
     Program(
         "mate-calc", "mate-calc", "Calculator", (
             gsettings("org.mate.calc", "button-mode", "programming"),
@@ -139,21 +143,25 @@ GSETTINGS_PROGRAMS = (
     Program(
         "engrampa", "engrampa {files}/archive.zip", "archive.zip", (
             gsettings("org.mate.engrampa.listing", "show-type", "false"),
-            gsettings("org.mate.engrampa.ui", "view-statusbar", "false"))),
+            gsettings("org.mate.engrampa.ui", "view-statusbar", "false")),
+        keys=("F9",)),
     Program(
         "gucharmap", "gucharmap", "Character Map", (
             gsettings("org.gnome.Charmap", "group-by", "block"),
             gsettings("org.gnome.Charmap", "snap-cols-pow2", "true"))),
     Program(
         "four-in-a-row", "four-in-a-row", "Your Turn", (
-            gsettings("org.gnome.Four-in-a-row", "theme-id", "1"),)),
+            gsettings("org.gnome.Four-in-a-row", "theme-id", "1"),),
+        # The machine's moves differ each time.
+        before=(gsettings("org.gnome.Four-in-a-row", "num-players", "2"),)),
     Program(
         "iagno", "iagno", "Reversi", (
             gsettings("org.gnome.Reversi", "color", "light"),
             gsettings("org.gnome.Reversi", "computer-level", "2")),
         while_ended=True),
     Program(
-        "gnome-klotski", "gnome-klotski", "Klotski", (gsettings("org.gnome.Klotski", "level", "5"),)),
+        "gnome-klotski", "gnome-klotski", "[A-Z]", (gsettings("org.gnome.Klotski", "level", "5"),),
+        while_ended=True),
 )
 
 XFCONF_PROGRAMS = (
@@ -165,7 +173,8 @@ XFCONF_PROGRAMS = (
     Program(
         "thunar-volman", "thunar-volman-settings", "Removable", (
             xfconf("thunar-volman", "/automount-drives/enabled", "bool", "true"),
-            xfconf("thunar-volman", "/autobrowse/enabled", "bool", "true"))),
+            xfconf("thunar-volman", "/autobrowse/enabled", "bool", "true")),
+        keys=("Tab", "space")),
     Program(
         "ristretto", "ristretto {files}/red.png", "Image Viewer", (
             xfconf("ristretto", "/window/toolbar/show", "bool", "false"),
@@ -181,7 +190,8 @@ XFCONF_PROGRAMS = (
         "xfwm4-tweaks-settings", "xfwm4-tweaks-settings", "Window Manager Tweaks", (
             xfconf("xfwm4", "/general/cycle_minimum", "bool", "false"),
             xfconf("xfwm4", "/general/cycle_raise", "bool", "true")),
-        packages="xfwm4", manager="xfwm4"),
+        packages="xfwm4", manager="xfwm4",
+        keys=("Tab", "space")),
     Program(
         "xfce4-mouse-settings", "xfce4-mouse-settings", "Mouse", (
             xfconf("xsettings", "/Net/DndDragThreshold", "int", "20"),
@@ -192,7 +202,8 @@ XFCONF_PROGRAMS = (
             xfconf("keyboards", "/Default/KeyRepeat", "bool", "false"),
             xfconf("keyboards", "/Default/KeyRepeat/Rate", "int", "40"),
             xfconf("xsettings", "/Net/CursorBlink", "bool", "false")),
-        packages="xfce4-settings"),
+        packages="xfce4-settings",
+        keys=("Tab", "space")),
     Program(
         "xfce4-appearance-settings", "xfce4-appearance-settings", "Appearance", (
             xfconf("xsettings", "/Gtk/FontName", "string", "DejaVu Sans 13"),
@@ -211,7 +222,8 @@ XFCONF_PROGRAMS = (
         "xfce4-session-settings", "xfce4-session-settings", "Session", (
             xfconf("xfce4-session", "/chooser/AlwaysDisplay", "bool", "true"),
             xfconf("xfce4-session", "/general/PromptOnLogout", "bool", "false")),
-        packages="xfce4-session"),
+        packages="xfce4-session",
+        keys=("Tab", "space")),
     Program(
         "xfce4-appfinder", "xfce4-appfinder --disable-server", "Application Finder", (
             xfconf("xfce4-appfinder", "/icon-view", "bool", "true"),
@@ -242,7 +254,7 @@ PROGRAMS = GSETTINGS_PROGRAMS + XFCONF_PROGRAMS
 class Desktop:
     """A desktop. `commands` start it, and `windows` are what it shows then. `end` is the command that ends it; without
     one its programs are ended by signals. `settings` are changed in three turns: before our daemon is killed, after
-    that, and after it has been replaced."""
+    that, and after it has been replaced. Then the keys are pressed in a dialog."""
 
     name: str
     packages: str
@@ -251,6 +263,10 @@ class Desktop:
     settings: tuple[tuple[Setting, ...], ...]
     program: str
     program_window: str
+    before: tuple[Setting, ...] = ()
+    dialog: str = ""
+    dialog_window: str = ""
+    dialog_keys: tuple[str, ...] = ()
     end: str = ""
     variables: tuple[tuple[str, str], ...] = ()
     places: tuple[str, ...] = ()
@@ -261,26 +277,51 @@ class Desktop:
         return self.packages.split()
 
 
-DESKTOPS = (
-    Desktop(
-        "xfce", "xfce4-session xfwm4 xfce4-panel xfdesktop4 xfce4-settings thunar mousepad",
-        ("xfce4-session",), ("xfce4-panel", "Desktop"), (
-            (xfconf("xfce4-session", "/general/SaveOnExit", "bool", "false"),
-             xfconf("xsettings", "/Net/CursorBlink", "bool", "false"),
-             xfconf("xsettings", "/Gtk/FontName", "string", "DejaVu Sans 12"),
-             xfconf("xfce4-panel", "/panels/panel-1/size", "uint", "40"),
-             xfconf("xfwm4", "/general/title_alignment", "string", "left")),
-            (xfconf("xfce4-panel", "/panels/dark-mode", "bool", "false",
-                    ours=("write", "xfconf.xfce4-panel", "/panels/dark-mode", "-bool", "false")),
-             xfconf("xfwm4", "/general/button_layout", "string", "CMH|O")),
-            (gsettings("org.xfce.mousepad.preferences.view", "show-line-numbers", "true",
-                       ours=("write", "org.xfce.mousepad.preferences.view", "show-line-numbers", "-bool", "true")),
-             xfconf("xfwm4", "/general/title_font", "string", "DejaVu Sans Bold 14"),
-             xfconf("xfce4-panel", "/panels/panel-1/position-locked", "bool", "false"))),
-        program="mousepad {files}/text.txt", program_window="text.txt",
-        end="xfce4-session-logout --logout",
-        variables=(("XDG_CURRENT_DESKTOP", "XFCE"), ("XFCE_PANEL_MIGRATE_DEFAULT", "1")),
-        differs=(("^keyboards /Default/Numlock", "stored by xfsettingsd at its end, if it is not ended before"),)),
-)
+XFCE = Desktop(
+    "xfce", "xfce4-session xfwm4 xfce4-panel xfdesktop4 xfce4-settings thunar mousepad",
+    ("xfce4-session",), ("xfce4-panel", "Desktop"), (
+        (xfconf("xfce4-session", "/general/SaveOnExit", "bool", "false"),
+         xfconf("xsettings", "/Net/CursorBlink", "bool", "false"),
+         xfconf("xsettings", "/Gtk/FontName", "string", "DejaVu Sans 12"),
+         xfconf("xfce4-panel", "/panels/panel-1/size", "uint", "40"),
+         xfconf("xfwm4", "/general/title_alignment", "string", "left")),
+        (xfconf("xfce4-panel", "/panels/dark-mode", "bool", "false",
+                ours=("write", "xfconf.xfce4-panel", "/panels/dark-mode", "-bool", "false")),
+         xfconf("xfwm4", "/general/button_layout", "string", "CMH|O")),
+        (gsettings("org.xfce.mousepad.preferences.view", "show-line-numbers", "true",
+                   ours=("write", "org.xfce.mousepad.preferences.view", "show-line-numbers", "-bool", "true")),
+         xfconf("xfwm4", "/general/title_font", "string", "DejaVu Sans Bold 14"),
+         xfconf("xfce4-panel", "/panels/panel-1/position-locked", "bool", "false"))),
+    program="mousepad {files}/text.txt", program_window="text.txt",
+    dialog="xfwm4-tweaks-settings", dialog_window="Window Manager Tweaks", dialog_keys=("Tab", "space"),
+    end="xfce4-session-logout --logout",
+    variables=(("XDG_CURRENT_DESKTOP", "XFCE"), ("XFCE_PANEL_MIGRATE_DEFAULT", "1")),
+    differs=(("^keyboards /Default/Numlock", "stored by xfsettingsd at its end, if it is not ended before"),))
+
+CLOCK = "org.mate.panel.applet.clock:/org/mate/panel/objects/clock/prefs/"
+TOPLEVEL = "org.mate.panel.toplevel:/org/mate/panel/toplevels"
+BACKGROUND = "org.mate.panel.toplevel.background:/org/mate/panel/toplevels"
+
+MATE = Desktop(
+    "mate", "mate-panel mate-settings-daemon marco mate-icon-theme mousepad",
+    ("marco", "mate-settings-daemon", "mate-panel"), ("Top Panel|top", "Bottom Panel|bottom"), (
+        (gsettings("org.mate.interface", "font-name", "DejaVu Sans 12"),
+         gsettings("org.mate.interface", "cursor-blink", "false"),
+         gsettings("org.mate.Marco.general", "button-layout", "close,maximize:menu"),
+         gsettings(f"{TOPLEVEL}/bottom/", "size", "40")),
+        (Setting(("dconf", "write", "/org/mate/panel/toplevels/top/size", "36"),
+                 ours=("write", "org.mate.panel.toplevels.top", "size", "-int", "36")),
+         gsettings("org.mate.Marco.general", "titlebar-font", "DejaVu Sans Bold 14")),
+        (gsettings(f"{BACKGROUND}/bottom/background/", "type", "color"),
+         gsettings(f"{BACKGROUND}/bottom/background/", "color", "rgb(32,64,96)"),
+         Setting(("dconf", "write", "/org/xfce/mousepad/preferences/view/show-line-numbers", "true")))),
+    program="mousepad {files}/text.txt", program_window="text.txt",
+    # The bus starts the clock, so it has the real time.
+    before=(gsettings(CLOCK, "format", "custom"), gsettings(CLOCK, "custom-format", "clock")),
+    variables=(("XDG_CURRENT_DESKTOP", "MATE"),),
+    places=tuple(f"{TOPLEVEL}/{name}/" for name in ("top", "bottom"))
+    + tuple(f"{BACKGROUND}/{name}/background/" for name in ("top", "bottom")))
+
+DESKTOPS = (XFCE, MATE)
 
 ALL = PROGRAMS + DESKTOPS

@@ -49,7 +49,8 @@ class Place:
         (root / "report").mkdir()
         subprocess.run(["mount", "--bind", report, root / "report"], check=True)
         # A package does this in its own way.
-        subprocess.run(["chroot", root, "sh", "-c", "/usr/lib/*/glib-2.0/gio-querymodules /usr/lib/*/gio/modules"], check=True)
+        command = "/usr/lib/*/glib-2.0/gio-querymodules /usr/lib/*/gio/modules"
+        subprocess.run(["chroot", root, "sh", "-c", command], check=True)
 
     def prove(self, program):
         """Makes both sides of a proof, and compares them."""
@@ -110,6 +111,9 @@ class Place:
         pixels = {step: self._difference(program, f"peer-{step}", f"ours-{step}", f"difference-{step}")
                   for step in steps}
         result.pictures = ", ".join(f"{step} {count}" for step, count in pixels.items())
+        before = "dialog" if "dialog" in steps else "changed"
+        if "used" in steps and self._difference(program, f"peer-{before}", "peer-used", "used") == 0:
+            result.troubles.append("the keys do not show")
         shown = self._difference(program, "peer-plain", "peer-again", "shown")
         result.shown = f"{shown} pixels"
         for step, count in pixels.items():
