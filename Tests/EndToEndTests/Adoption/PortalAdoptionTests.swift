@@ -258,7 +258,8 @@ struct PortalAdoptionTests {
         _ = try run(
             "defaultsctl adopt portal; defaultsctl adopt portal", desktop: "no/name:Example")
         var after = try contents()
-        let text = try #require(after.removeValue(forKey: "config/\(file)"))
+        let written = after.removeValue(forKey: "config/\(file)")
+        let text = try #require(written)
         let isCopy = before["config/\(file)"] == nil
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         #expect(lines[0].hasPrefix("# Made by 'defaultsctl adopt portal'") == isCopy)
