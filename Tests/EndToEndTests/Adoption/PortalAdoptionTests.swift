@@ -124,7 +124,7 @@ struct PortalAdoptionTests {
                 exec gdbus monitor --session --dest org.freedesktop.portal.Desktop \
                     --object-path /org/freedesktop/portal/desktop
             }
-            until bus Debug.Stats.GetAllMatchRules | grep -q "sender='org.freedesktop.portal.Desktop'"; do :; done
+            until bus Debug.Stats.GetAllMatchRules | grep -q "type='signal',path='/org/freedesktop/portal/desktop'"; do :; done
             next() {
                 while read -r line <&${monitor[0]}; do
                     case $line in *SettingChanged*) echo "${line#*SettingChanged }"; break ;; esac
