@@ -337,7 +337,7 @@ struct PortalAdoptionTests {
                 bus NameHasOwner $name | grep -q false || echo "not released at $step"
                 cmp before $conf/portals.conf
             done
-            defaultsctl read $A contrast; find $XDG_DATA_HOME -type f
+            defaultsctl read $A contrast; find $XDG_DATA_HOME -name '*.service'
             """)
         #expect(parts == ["1\n"], "\(parts)")
         // A kill may leave the beginning of a new file, which nothing reads.
