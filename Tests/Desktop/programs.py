@@ -150,7 +150,7 @@ GSETTINGS_PROGRAMS = (
             gsettings("org.gnome.Charmap", "group-by", "block"),
             gsettings("org.gnome.Charmap", "snap-cols-pow2", "true"))),
     Program(
-        "four-in-a-row", "four-in-a-row", "Your Turn", (
+        "four-in-a-row", "four-in-a-row", "turn", (
             gsettings("org.gnome.Four-in-a-row", "theme-id", "1"),),
         # The machine's moves differ each time.
         before=(gsettings("org.gnome.Four-in-a-row", "num-players", "2"),)),
@@ -304,7 +304,7 @@ BACKGROUND = "org.mate.panel.toplevel.background:/org/mate/panel/toplevels"
 
 MATE = Desktop(
     "mate", "mate-panel mate-settings-daemon marco mate-icon-theme mousepad",
-    ("marco", "mate-settings-daemon", "mate-panel"), ("Top Panel|top", "Bottom Panel|bottom"), (
+    ("marco", "mate-settings-daemon", "mate-panel"), ("Top Panel", "Bottom Panel"), (
         (gsettings("org.mate.interface", "font-name", "DejaVu Sans 12"),
          gsettings("org.mate.interface", "cursor-blink", "false"),
          gsettings("org.mate.Marco.general", "button-layout", "close,maximize:menu"),
@@ -316,8 +316,9 @@ MATE = Desktop(
          gsettings(f"{BACKGROUND}/bottom/background/", "color", "rgb(32,64,96)"),
          Setting(("dconf", "write", "/org/xfce/mousepad/preferences/view/show-line-numbers", "true")))),
     program="mousepad {files}/text.txt", program_window="text.txt",
-    # The bus starts the clock, so it has the real time.
-    before=(gsettings(CLOCK, "format", "custom"), gsettings(CLOCK, "custom-format", "clock")),
+    # The bus starts the clock, so it has the real time. At its first start, the panel may read before it has written.
+    before=(gsettings(f"{TOPLEVEL}/bottom/", "orientation", "bottom"),
+            gsettings(CLOCK, "format", "custom"), gsettings(CLOCK, "custom-format", "clock")),
     variables=(("XDG_CURRENT_DESKTOP", "MATE"),),
     places=tuple(f"{TOPLEVEL}/{name}/" for name in ("top", "bottom"))
     + tuple(f"{BACKGROUND}/{name}/background/" for name in ("top", "bottom")))
