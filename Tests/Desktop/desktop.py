@@ -81,6 +81,8 @@ class Trial:
         session.screen.picture("plain")
         first, second, third = self.desktop.settings
         session.settings.change(first)
+        # The window is beside the panel.
+        session.screen.picture(None)
         self.open_window()
         session.screen.picture("changed")
         self.kill_daemon()
@@ -93,6 +95,7 @@ class Trial:
         self.finish()
         session.settings.wait_for_files()
         self.begin()
+        session.screen.picture(None)
         self.open_window()
         session.screen.picture("again")
         self.finish()

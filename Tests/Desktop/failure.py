@@ -1,6 +1,6 @@
 """What a proof finds, and how long it waits."""
 
-PATIENCE = 60
+PATIENCE = 240
 """Seconds after which nothing is expected to come any more."""
 LOOK = 0.25
 """Seconds between two looks at what is waited for."""

@@ -31,11 +31,13 @@ class Program:
 
     `before` is set before the program starts first. `first_keys` are pressed when its window has come, such as those
     that lead to the page that shows the settings. `keys` are pressed after the settings have been changed: they have
-    the program store settings by itself. `manager` is the window manager.
-    `places` are relocatable schemas, as SCHEMA:PATH. `differs` are patterns of lines that differ each time, with
-    the reason. A program without a frame is ended by a signal, and so is a resident one after its window is closed.
-    `clock` says that the program shows the time. `looks` is for programs that show a message for some seconds. A
-    program that reads its settings at its start, and stores all it knows at its end, has them changed `while_ended`.
+    the program store settings by itself. A program that reads its settings at its start, and stores all it knows at
+    its end, has them changed `while_ended`.
+
+    `manager` is the window manager. A program without a frame is ended by a signal, and so is a resident one after
+    its window is closed. `clock` says that the program shows the time. `looks` is for programs that show a message
+    for some seconds. `places` are relocatable schemas, as SCHEMA:PATH. `differs` are patterns of lines that differ by
+    chance, with the reason, and `tolerance` is how many pixels do.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Program:
     manager: str = "openbox"
     places: tuple[str, ...] = ()
     differs: tuple[tuple[str, str], ...] = ()
+    tolerance: int = 0
     has_frame: bool = True
     is_resident: bool = False
     clock: bool = False
@@ -150,7 +153,7 @@ GSETTINGS_PROGRAMS = (
             gsettings("org.gnome.Charmap", "group-by", "block"),
             gsettings("org.gnome.Charmap", "snap-cols-pow2", "true"))),
     Program(
-        "four-in-a-row", "four-in-a-row", "Your Turn", (
+        "four-in-a-row", "four-in-a-row", "turn", (
             gsettings("org.gnome.Four-in-a-row", "theme-id", "1"),),
         # The machine's moves differ each time.
         before=(gsettings("org.gnome.Four-in-a-row", "num-players", "2"),)),
@@ -271,6 +274,7 @@ class Desktop:
     variables: tuple[tuple[str, str], ...] = ()
     places: tuple[str, ...] = ()
     differs: tuple[tuple[str, str], ...] = ()
+    tolerance: int = 0
 
     @property
     def needed(self):
@@ -304,7 +308,7 @@ BACKGROUND = "org.mate.panel.toplevel.background:/org/mate/panel/toplevels"
 
 MATE = Desktop(
     "mate", "mate-panel mate-settings-daemon marco mate-icon-theme mousepad",
-    ("marco", "mate-settings-daemon", "mate-panel"), ("Top Panel|top", "Bottom Panel|bottom"), (
+    ("marco", "mate-settings-daemon", "mate-panel"), ("Top Panel", "Bottom Panel"), (
         (gsettings("org.mate.interface", "font-name", "DejaVu Sans 12"),
          gsettings("org.mate.interface", "cursor-blink", "false"),
          gsettings("org.mate.Marco.general", "button-layout", "close,maximize:menu"),
@@ -316,9 +320,12 @@ MATE = Desktop(
          gsettings(f"{BACKGROUND}/bottom/background/", "color", "rgb(32,64,96)"),
          Setting(("dconf", "write", "/org/xfce/mousepad/preferences/view/show-line-numbers", "true")))),
     program="mousepad {files}/text.txt", program_window="text.txt",
-    # The bus starts the clock, so it has the real time.
-    before=(gsettings(CLOCK, "format", "custom"), gsettings(CLOCK, "custom-format", "clock")),
+    # The bus starts the clock, so it has the real time. The panel may read before it has written, with dconf, too.
+    before=(gsettings(f"{TOPLEVEL}/bottom/", "orientation", "bottom"),
+            gsettings(CLOCK, "format", "custom"), gsettings(CLOCK, "custom-format", "clock")),
     variables=(("XDG_CURRENT_DESKTOP", "MATE"),),
+    # By chance, the panel shows the grips of two locked applets or not, with dconf, too.
+    tolerance=400,
     places=tuple(f"{TOPLEVEL}/{name}/" for name in ("top", "bottom"))
     + tuple(f"{BACKGROUND}/{name}/background/" for name in ("top", "bottom")))
 

@@ -10,9 +10,6 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 NAMESPACES = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child", "--propagation", "private"]
 
-TOLERANCE = 0
-"""Pixels by which two pictures may differ. All that moves by itself is switched off."""
-
 CONTROL = 50
 """Pixels by which the settings must change the window, so that the proof can fail."""
 
@@ -117,7 +114,7 @@ class Place:
         shown = self._difference(program, "peer-plain", "peer-again", "shown")
         result.shown = f"{shown} pixels"
         for step, count in pixels.items():
-            if count > TOLERANCE:
+            if count > program.tolerance:
                 result.troubles.append(f"the picture '{step}' differs by {count} pixels")
         if shown < CONTROL:
             result.troubles.append(f"the settings do not show: {shown} pixels")
