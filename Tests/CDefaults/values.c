@@ -12,6 +12,7 @@ void a_change_is_made_as_a_whole(void);
 void a_change_from_an_old_value_conflicts(void);
 void a_change_keeps_its_first_error(void);
 void large_values_are_fetched(void);
+void the_sanitizer_finds_a_leak(void);
 
 void values_of_all_types_come_back(void) {
     defaults_t *d = open_domain();
@@ -300,5 +301,13 @@ void large_values_are_fetched(void) {
         defaults_free(bytes);
     }
     free(text);
+    defaults_close(d);
+}
+
+/* The runner expects that it fails with the sanitizer. */
+void the_sanitizer_finds_a_leak(void) {
+    defaults_t *d = open_domain();
+    CHECK(defaults_set_string(d, "Text", "text that nobody frees") == 0);
+    for (int number = 0; number < 10; number++) CHECK(defaults_get_string(d, "Text", NULL));
     defaults_close(d);
 }
