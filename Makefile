@@ -91,7 +91,7 @@ link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/l
 
 gsettings: setup $(GSETTINGS)
 
-$(GSETTINGS): $(GSETTINGS_SOURCES)
+$(GSETTINGS): $(GSETTINGS_SOURCES) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(GSETTINGS_FLAGS) $(filter %.c,$^) $$(pkg-config --cflags gio-2.0) -o $@ \
 		$$(pkg-config --libs gio-2.0)
