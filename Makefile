@@ -105,7 +105,7 @@ lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 # The end-to-end tests run the programs that build makes.
-test: build setup-run setup-test
+test: build setup-run setup-test setup-deb
 	@Tests/Harness/suite
 
 # The libraries' documentation, in .build/documentation. Fails where something of it is missing. The
@@ -161,6 +161,7 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
