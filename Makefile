@@ -14,6 +14,8 @@ INCLUDEDIR = $(PREFIX)/include
 # systemd looks for units below share everywhere; below /usr and /usr/local, packages use lib.
 UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 BUSDIR = $(PREFIX)/share/dbus-1
+# systemd reads catalogs below /usr/lib only.
+CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 MANDIR = $(PREFIX)/share/man
 PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
@@ -60,11 +62,13 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc l
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
-	dpkg-dev dconf-cli dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal
+	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dpkg-dev lintian
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin
+BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
+	python3-cffi python3-gi python3-pip python3-setuptools
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench \
 	install uninstall clean deb setup setup-run setup-test setup-bench setup-deb
@@ -124,8 +128,10 @@ desktop: build setup-run setup-test
 	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests $(CURDIR)/$(RELEASE)
+	Tests/Dconf/dconf-tests --programs $(CURDIR)/$(RELEASE)
 	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
 	Tests/Portal/portal-tests $(CURDIR)/$(RELEASE) || test $$? = 77
+	Tests/Desktop/desktop-proofs || [ $$? -eq 77 ]
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
 clean-root: build
@@ -178,6 +184,8 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 		chmod 644 $(DESTDIR)$(BUSDIR)/adopted-services/$$name.service || exit; done
 	$(if $(HARDENED),$(install_hardened))
 	install -m 644 $(CONTRACT) $(DESTDIR)$(BUSDIR)/interfaces
+	install -d $(DESTDIR)$(CATALOGDIR)
+	install -m 644 systemd/defaultsd.catalog $(DESTDIR)$(CATALOGDIR)
 	for page in $(MANUALS); do \
 		install -m 644 $(RELEASE)/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.} && \
 		sed -i 's|@BUSDIR@|$(BUSDIR)|; s|@UNITDIR@|$(UNITDIR)|' \
@@ -227,6 +235,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal
+	rm -f $(DESTDIR)$(CATALOGDIR)/defaultsd.catalog
 	rm -f $(DESTDIR)$(GIOMODULEDIR)/$(notdir $(GSETTINGS))
 	$(list_modules)
 	for page in $(MANUALS); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done

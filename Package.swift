@@ -113,11 +113,15 @@ let package = Package(
             "DconfFiles",
             ["DefaultsTerms", "DefaultsProtocol", "DBus", "SystemCalls", "CExpat"]),
         module(
+            "DefaultsDconf",
+            ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
-                "DefaultsPortal", "DefaultsProtocol", "DefaultsXfconf", "Confinement", "DBus",
-                "KeyedArchive", "CLinux", "SystemCalls", logging,
+                "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
+                "DefaultsPortal", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
+                logging,
             ]),
         module(
             "DefaultsClient",
@@ -136,7 +140,8 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "DefaultsPortal", "DconfFiles", "CLinux", "SystemCalls",
+                "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "CLinux",
+                "SystemCalls",
                 argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
@@ -220,7 +225,10 @@ let package = Package(
                 "PropertyList",
             ]),
         tests(
-            "DefaultsServiceTests", ["DefaultsService", "DefaultsModel", "DefaultsStorage"]),
+            "DefaultsServiceTests",
+            [
+                "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
+            ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
@@ -228,6 +236,12 @@ let package = Package(
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
         tests(
             "DefaultsPortalTests", ["DefaultsPortal", "DefaultsProtocol", "DBus", "KeyedArchive"]),
+        tests(
+            "DefaultsDconfTests",
+            [
+                "DefaultsDconf", "DconfFiles", "DefaultsProtocol", "DBus", "KeyedArchive",
+                "TestSupport",
+            ]),
         tests(
             "DefaultsFilesTests",
             [

@@ -78,7 +78,8 @@ private struct DatabaseReader {
         for item in table.indices {
             // Other kinds are lists, and what GLib writes for an empty list.
             guard [.value, .table].contains(table.kind(of: item)),
-                let path = try name(of: item, table), path != DconfDatabase.lockTable
+                let path = try name(of: item, table), path != DconfDatabase.lockTable,
+                path != DconfImage.signature
             else {
                 continue
             }
@@ -135,7 +136,7 @@ extension DconfDatabase {
 }
 
 /// Makes the items of paths and of the directories above them.
-private struct DatabaseBuilder {
+struct DatabaseBuilder {
     private(set) var contents = GVDBContents()
     /// The items of names.
     ///
@@ -153,6 +154,13 @@ private struct DatabaseBuilder {
         } catch {
             throw .value(error)
         }
+    }
+
+    /// Adds an item with a value in the form of a variant.
+    ///
+    /// - Parameter name: A new one: a path, or a name without a directory.
+    mutating func add(_ name: [UInt8], value: [UInt8]) {
+        _ = add(name, .value(value))
     }
 
     mutating func add(locks paths: [String]) throws(GVDBError) {

@@ -46,6 +46,8 @@ package struct SettingsPath: Hashable, Sendable {
     }
 
     /// Whether a path begins with a slash, does not end with one, and has no two together.
+    package static func isPathOfKey(_ path: String) -> Bool { isPathOfKey(Array(path.utf8)) }
+
     static func isPathOfKey(_ path: [UInt8]) -> Bool {
         let slash = UInt8(ascii: "/")
         return path.first == slash && path.last != slash && !path.contains(0)
@@ -70,11 +72,13 @@ package struct SettingsPath: Hashable, Sendable {
 extension SettingsPath {
     /// Whether the bytes are the same: different names can be the same text to Unicode.
     package static func == (first: SettingsPath, second: SettingsPath) -> Bool {
-        first.path.utf8.elementsEqual(second.path.utf8)
+        first.path.utf8.count == second.path.utf8.count
+            && first.path.utf8.elementsEqual(second.path.utf8)
     }
 
     /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
-        for byte in path.utf8 { hasher.combine(byte) }
+        var path = path
+        path.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -1,6 +1,6 @@
 package import DBus
 internal import DefaultsProtocol
-package import KeyedArchive
+internal import KeyedArchive
 
 // Invariants
 //

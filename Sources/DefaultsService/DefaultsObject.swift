@@ -1,4 +1,5 @@
 import DBus
+import DefaultsDconf
 import DefaultsFiles
 import DefaultsModel
 import DefaultsPortal
@@ -40,6 +41,8 @@ package actor DefaultsObject {
     var disk = DiskKeeper()
     /// Fires when the next flush is due.
     var flushTimer: EventLoop.Timer?
+    /// When the last flush has ended, in seconds since 1970; nil before the first.
+    var lastFlush: Int?
     /// Fires when free memory is to be returned to the system.
     var memoryTimer: EventLoop.Timer?
     /// The threads for calls that would block the loop for long.
@@ -74,9 +77,15 @@ package actor DefaultsObject {
     let desktops: [DesktopService]
     /// The changes whose signals of these services wait.
     var desktopChanges: [DesktopService: DesktopChanges] = [:]
+    /// What programs that use libdconf see; nil if that service is not served.
+    var dconf: DconfState?
     /// Why changes are not written to disk, or are refused.
     var trouble = StorageTrouble() {
-        didSet { if trouble != oldValue { announceTrouble() } }
+        didSet {
+            guard trouble != oldValue else { return }
+            announceTrouble()
+            tellStatus()
+        }
     }
 
     /// Makes a service for an open database.
@@ -87,7 +96,8 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, desktops: [DesktopService] = [], examiner: ProcessExaminer,
+        layers: FileLayers, desktops: [DesktopService] = [], dconf: DconfFile? = nil,
+        examiner: ProcessExaminer,
         logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
         self.abandon = abandon
@@ -98,6 +108,7 @@ package actor DefaultsObject {
         self.writer = writer
         self.layers = layers
         self.desktops = desktops
+        self.dconf = dconf.map { DconfState($0) }
         self.examiner = examiner
         self.logger = logger
     }
@@ -111,23 +122,22 @@ package actor DefaultsObject {
             switch desktop {
             case .xfconf: await connection.export([xfconfInterface], at: Xfconf.objectPath)
             case .portal: await connection.export([portalInterface], at: Portal.objectPath)
+            case .dconf:
+                await connection.export([dconfInterface], at: Dconf.writer)
+                await connection.export([dconfInformationInterface], at: Dconf.information)
             }
         }
+        await startPublishing()
         if database.needsFlush { noteChange() }
         await tidyUpAfterStart()
     }
 
+    /// The number of the newest change.
+    var generation: Generation { database.generation }
+
     /// This machine, which the suffix `@host` means, and the other machines that the database
     /// knows.
     var hosts: HostNames { database.hosts }
-
-    /// The state in one line, for the log and `systemctl --user status`.
-    var summary: String {
-        let pending = database.pendingChanges
-        return "Serving \(database.path) at generation \(database.generation)"
-            + (pending == 0
-                ? "" : ", \(pending) \(pending == 1 ? "change" : "changes") not on disk yet")
-    }
 }
 
 extension DefaultsObject {

@@ -32,12 +32,15 @@ extension DefaultsObject {
         // change.
         _ = await durability()
         await patiently { _ in await signalsSent() }
+        await patiently { _ in await settingsPublished() }
         await connection.refuseCalls(with: Self.hasEnded)
         // If the bus is gone, nothing above has waited for the snapshots.
         await snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [flushTimer, memoryTimer, queryTimer, layers.timer] { timer?.cancel() }
+        for timer in [
+            flushTimer, memoryTimer, queryTimer, layers.timer, dconf?.timer, dconf?.askTimer,
+        ] { timer?.cancel() }
         (flushTimer, memoryTimer, queryTimer) = (nil, nil, nil)
         (layers.timer, layers.watch) = (nil, nil)
         await writer.close()

@@ -11,6 +11,8 @@ package struct Notice: Hashable, Sendable, CustomStringConvertible {
         case information
         /// Something was lost, or may be.
         case warning
+        /// A damaged database was replaced by an intact one, and something may be lost.
+        case repair
     }
 
     /// How much it matters.

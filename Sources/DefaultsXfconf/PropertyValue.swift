@@ -28,7 +28,12 @@ package struct PropertyValue: Sendable, Equatable {
     }
 
     private static func isScalar(_ value: Value) -> Bool {
-        (try? value.type.string).map(scalars.contains) ?? false
+        switch value {
+        case .boolean, .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string:
+            true
+        case .objectPath, .signature, .unixFD, .bytes, .variant, .array, .dictionary, .structure:
+            false
+        }
     }
 
     private static func isProperty(_ value: Value) -> Bool {
@@ -38,7 +43,6 @@ package struct PropertyValue: Sendable, Equatable {
             elements.allSatisfy { element in
                 if case .variant(let content) = element { isScalar(content) } else { false }
             }
-        case .array, .structure, .dictionary, .variant, .bytes: false
         default: isScalar(value)
         }
     }
@@ -99,11 +103,16 @@ extension PropertyValue {
         return try value.archive(plainInteger: .int32)
     }
 
-    /// Reads an archive; nil if programs see no value in it, because no property has one of its type.
-    package init?(_ archive: KeyedArchive) {
-        guard let value = (try? ExactValue(archive, plainInteger: .int32))?.dbusValue else {
-            return nil
-        }
+    /// Reads an archive; nil if programs see no value in it, because it is none or no property has one of
+    /// its type.
+    package init?(archive bytes: [UInt8]) {
+        guard let value = (try? ExactValue(validating: bytes, plainInteger: .int32))?.dbusValue
+        else { return nil }
         self.init(value)
+    }
+
+    /// The same for an archive that is validated.
+    package init?(_ archive: KeyedArchive) {
+        self.init(archive: archive.bytes)
     }
 }

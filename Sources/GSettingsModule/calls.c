@@ -2,13 +2,15 @@
 
 #include <string.h>
 
+#include "names.h"
+
 static const char *const suffixes[LAYER_COUNT] = {"@managed", "@host", "", "@system"};
 
 char *name_in_layer(const Copy *copy, Layer layer) {
     return g_strconcat(copy->name, suffixes[layer], NULL);
 }
 
-GVariant *fetch_arguments(GPtrArray *copies) {
+GVariant *fetch_arguments(GPtrArray *copies, gboolean asks_for_locks) {
     GVariantBuilder names;
     g_variant_builder_init(&names, G_VARIANT_TYPE_STRING_ARRAY);
     for (unsigned index = 0; index < copies->len; index++)
@@ -17,7 +19,19 @@ GVariant *fetch_arguments(GPtrArray *copies) {
             g_variant_builder_add(&names, "s", name);
             g_free(name);
         }
+    if (asks_for_locks)
+        g_variant_builder_add(&names, "s", GLOBAL_DOMAIN "@managed");
     return g_variant_new("(as)", &names);
+}
+
+char **fetch_global_locks(GVariant *reply, unsigned copies) {
+    char **locks = NULL;
+    GVariant *domains = g_variant_get_child_value(reply, 1);
+    if (g_variant_n_children(domains) > copies * LAYER_COUNT)
+        g_variant_get_child(
+            domains, copies * LAYER_COUNT, "(&su@a{sv}^as^as)", NULL, NULL, NULL, NULL, &locks);
+    g_variant_unref(domains);
+    return locks;
 }
 
 static void read_entries(GHashTable *layer, GVariant *entries, char **large) {
@@ -60,22 +74,29 @@ gboolean fetch_content(GVariant *reply, unsigned first, Content *content, guint3
     return is_complete;
 }
 
+/* Adds a write to those of a domain in a layer, each list by its name. */
+static void add_to_layer(GHashTable *domains, Write *write, Layer layer) {
+    char *name = name_in_layer(write->copy, layer);
+    GPtrArray *writes = g_hash_table_lookup(domains, name);
+    if (writes == NULL) {
+        writes = g_ptr_array_new();
+        g_hash_table_insert(domains, g_strdup(name), writes);
+    }
+    g_ptr_array_add(writes, write);
+    g_free(name);
+}
+
 /* The writes of a batch by the names of their domains, each a list. */
 static GHashTable *writes_by_domain(const Batch *batch) {
     GHashTable *domains =
-        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     GHashTableIter each;
     gpointer value;
     g_hash_table_iter_init(&each, batch->writes);
-    while (g_hash_table_iter_next(&each, NULL, &value)) {
-        Write *write = value;
-        GPtrArray *writes = g_hash_table_lookup(domains, write->copy->name);
-        if (writes == NULL) {
-            writes = g_ptr_array_new();
-            g_hash_table_insert(domains, write->copy->name, writes);
-        }
-        g_ptr_array_add(writes, write);
-    }
+    while (g_hash_table_iter_next(&each, NULL, &value))
+        for (Layer layer = LAYER_HOST; layer <= LAYER_DOMAIN; layer++)
+            if (write_changes(value, layer))
+                add_to_layer(domains, value, layer);
     return domains;
 }
 

@@ -49,8 +49,8 @@ void content_clear(Content *content) {
     g_clear_pointer(&content->locks, g_strfreev);
 }
 
-gboolean content_locks(const Content *content, const char *key) {
-    for (char **lock = content->locks; *lock != NULL; lock++) {
+gboolean locks_cover(char *const *locks, const char *key) {
+    for (char *const *lock = locks; *lock != NULL; lock++) {
         size_t length = strlen(*lock);
         gboolean is_prefix = length > 0 && (*lock)[length - 1] == '*';
         if (is_prefix ? strncmp(key, *lock, length - 1) == 0 : strcmp(key, *lock) == 0)
@@ -67,15 +67,18 @@ Copy *copy_new(const char *domain) {
     return copy;
 }
 
+guint64 copy_counter(const Copy *copy) {
+    return copy->page == NULL ? 0 : page_counter(copy->page, copy->word);
+}
+
 gboolean copy_is_current(const Copy *copy) {
-    return copy->counter == NULL || copy->own_changes > 0 || copy->is_settling
-        || counter_value(copy->counter) <= copy->generation;
+    return copy->own_changes > 0 || copy->is_settling || copy_counter(copy) <= copy->generation;
 }
 
 void copy_use_counter(Copy *copy, Page *page, guint32 word) {
     Page *former = copy->page;
     copy->page = page == NULL ? NULL : page_ref(page);
-    copy->counter = page == NULL ? NULL : page_counter(page, word);
+    copy->word = word;
     g_clear_pointer(&former, page_unref);
 }
 

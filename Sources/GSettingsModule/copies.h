@@ -28,15 +28,15 @@ GVariant *entry_value(Entry *entry, const GVariantType *type);
 /* What one copy has: the entries of each layer by their keys, and what is locked. */
 typedef struct {
     GHashTable *layers[LAYER_COUNT];
-    /* Keys; those that end in '*' are prefixes. */
+    /* What the administrator has locked; see locks_cover. */
     char **locks;
 } Content;
 
 void content_init(Content *content);
 void content_clear(Content *content);
 
-/* Whether the administrator has locked a key. */
-gboolean content_locks(const Content *content, const char *key);
+/* Whether a key is one of these, of which those that end in '*' are prefixes. */
+gboolean locks_cover(char *const *locks, const char *key);
 
 /* The copy of one domain, in all layers. */
 typedef struct {
@@ -61,9 +61,9 @@ typedef struct {
     /* Own changes were acknowledged. On the bus, others may have been made before, so the copy is
      * fetched again. */
     gboolean is_settling;
-    /* The counter, and the page that it is on. */
-    const guint64 *counter;
+    /* The page, and the word of it that counts the changes. */
     Page *page;
+    guint32 word;
     /* The bus has been asked for its changes. */
     gboolean is_heard;
 } Copy;
@@ -72,6 +72,9 @@ Copy *copy_new(const char *domain);
 
 /* Whether no other program has changed the domain since the copy was fetched. */
 gboolean copy_is_current(const Copy *copy);
+
+/* The counter of the domain's changes; 0 if there is no page. */
+guint64 copy_counter(const Copy *copy);
 
 /* Gives a copy the counter of its domain. */
 void copy_use_counter(Copy *copy, Page *page, guint32 word);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "names.h"
 #include "page.h"
 #include "service.h"
 #include "ways.h"
@@ -14,6 +15,8 @@ enum { BATCH_PAUSE = 2 };
 static gboolean is_sending;
 /* Domains in one request. */
 static unsigned most_fetched = 64;
+/* The locks of all domains are to be fetched with the next copy. */
+static gboolean wants_locks = TRUE;
 static Page *page;
 static GSource *batch_timer;
 
@@ -34,6 +37,7 @@ void exchange_forget(gboolean asks_for_all) {
     GHashTableIter each;
     gpointer value;
     is_sending = FALSE;
+    wants_locks = TRUE;
     store_lock();
     g_hash_table_iter_init(&each, store_copies());
     while (g_hash_table_iter_next(&each, NULL, &value)) {
@@ -45,15 +49,21 @@ void exchange_forget(gboolean asks_for_all) {
 }
 
 gboolean exchange_is_needed(void) {
-    GHashTableIter each;
-    gpointer copy;
     store_lock();
-    gboolean found = !outbox_is_empty() || store_has_large_requests();
-    g_hash_table_iter_init(&each, store_copies());
-    while (!found && g_hash_table_iter_next(&each, NULL, &copy))
-        found = ((Copy *)copy)->is_wanted;
+    gboolean found = store_has_work();
     store_unlock();
     return found;
+}
+
+/* A copy that was fetched; NULL if there is none. */
+static Copy *any_copy(void) {
+    GHashTableIter each;
+    gpointer value;
+    g_hash_table_iter_init(&each, store_copies());
+    while (g_hash_table_iter_next(&each, NULL, &value))
+        if (((Copy *)value)->is_loaded)
+            return value;
+    return NULL;
 }
 
 void exchange_note_change(GVariant *arguments) {
@@ -64,11 +74,16 @@ void exchange_note_change(GVariant *arguments) {
     g_variant_get(arguments, "(&s&sasast&s)", &domain, &layer, NULL, NULL, &generation, &origin);
     if (g_strcmp0(origin, way_own_name()) == 0)
         return;
+    gboolean is_managed = strcmp(layer, "managed") == 0;
+    gboolean is_global = strcmp(domain, GLOBAL_DOMAIN) == 0;
+    if (is_global && !is_managed)
+        return;
+    wants_locks |= is_global;
     store_lock();
-    Copy *copy = g_hash_table_lookup(store_copies(), domain);
+    Copy *copy = is_global ? any_copy() : g_hash_table_lookup(store_copies(), domain);
     /* A lock may come or go without a change of a value, and so without a generation. */
-    gboolean is_news = copy != NULL && copy->is_loaded
-        && (generation > copy->generation || strcmp(layer, "managed") == 0);
+    gboolean is_news =
+        copy != NULL && copy->is_loaded && (generation > copy->generation || is_managed);
     if (is_news)
         copy->is_wanted = TRUE;
     store_unlock();
@@ -90,11 +105,14 @@ static void use_page(const Reply *reply) {
     gint32 index;
     g_variant_get_child(reply->body, 0, "h", &index);
     if (index >= 0 && (size_t)index < reply->descriptor_count)
-        page = page_map(reply->descriptors[index]);
+        page = page_open(reply->descriptors[index]);
 }
 
 static void take_copies(GPtrArray *copies, GVariant *reply, GPtrArray *notices) {
     guint64 generation;
+    char **locks = fetch_global_locks(reply, copies->len);
+    if (locks != NULL)
+        store_replace_locks(locks, notices);
     g_variant_get_child(reply, 2, "t", &generation);
     for (unsigned index = 0; index < copies->len; index++) {
         Copy *copy = copies->pdata[index];
@@ -110,6 +128,7 @@ static void take_copies(GPtrArray *copies, GVariant *reply, GPtrArray *notices) 
 }
 
 static void put_back(GPtrArray *copies) {
+    wants_locks = TRUE;
     store_lock();
     for (unsigned index = 0; index < copies->len; index++) {
         Copy *copy = copies->pdata[index];
@@ -173,9 +192,11 @@ static gboolean fetch_some(void) {
         return FALSE;
     }
     way_hear_changes(copies);
+    GVariant *arguments = fetch_arguments(copies, wants_locks);
+    wants_locks = FALSE;
     way_call(
-        way_is_direct() ? "FollowValues" : "AttachValues", fetch_arguments(copies),
-        FETCH_REPLY_TYPE, on_fetched, copies, (GDestroyNotify)g_ptr_array_unref);
+        way_is_direct() ? "FollowValues" : "AttachValues", arguments, FETCH_REPLY_TYPE,
+        on_fetched, copies, (GDestroyNotify)g_ptr_array_unref);
     return TRUE;
 }
 

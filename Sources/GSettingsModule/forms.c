@@ -9,7 +9,7 @@
  *
  * 1. The value of the form of a value is the value again, but for the order in a dictionary with
  *    strings as keys.
- * 2. No form that is written is deeper than a message can carry. */
+ * 2. No form that is written is deeper than a message can carry, or has more values than the service takes. */
 #include "values.h"
 #include "variants.h"
 
@@ -17,7 +17,10 @@
  * most 64. */
 enum { DEEPEST_FORM = 56 };
 
-static GVariant *form_at(GVariant *value, int depth);
+/* The values that the service takes in one call. */
+enum { MOST_VALUES = 1 << 18 };
+
+static GVariant *form_at(GVariant *value, int depth, size_t *left);
 
 static GVariant *boxed(GVariant *form) {
     GVariant *box = g_variant_new_variant(form);
@@ -30,14 +33,26 @@ static gboolean add_pair(GPtrArray *pairs, const char *key, GVariant *form) {
         && list_add(pairs, g_variant_new_dict_entry(g_variant_new_string(key), boxed(form)));
 }
 
-/* The forms of the children as an array of variants. */
-static GVariant *form_of_children(GVariant *value, int depth) {
+/* What of each child is meant: all of it, or one column of a dictionary. */
+typedef enum { COLUMN_KEYS, COLUMN_CONTENTS, WHOLE } Part;
+
+static GVariant *part_of(GVariant *value, size_t index, Part part) {
+    GVariant *child = g_variant_get_child_value(value, index);
+    if (part == WHOLE)
+        return child;
+    GVariant *found = g_variant_get_child_value(child, part);
+    g_variant_unref(child);
+    return found;
+}
+
+/* The forms of the children, or of a part of each, as an array of variants. */
+static GVariant *form_of_children(GVariant *value, Part part, int depth, size_t *left) {
     GPtrArray *forms = list_new();
     gboolean has_form = depth + 2 <= DEEPEST_FORM;
     size_t count = g_variant_n_children(value);
     for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *child = g_variant_get_child_value(value, index);
-        GVariant *form = form_at(child, depth + 2);
+        GVariant *child = part_of(value, index, part);
+        GVariant *form = form_at(child, depth + 2, left);
         g_variant_unref(child);
         has_form = form != NULL && list_add(forms, boxed(form));
     }
@@ -56,51 +71,30 @@ static gboolean has_plain_keys(GVariant *dictionary) {
     size_t count = g_variant_n_children(dictionary);
     gboolean is_plain = TRUE;
     for (size_t index = 0; is_plain && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(dictionary, index);
-        GVariant *key = g_variant_get_child_value(entry, 0);
+        GVariant *key = part_of(dictionary, index, COLUMN_KEYS);
         const char *name = g_variant_get_string(key, NULL);
         is_plain = name[0] != '$' && g_hash_table_add(seen, g_strdup(name));
         g_variant_unref(key);
-        g_variant_unref(entry);
     }
     g_hash_table_unref(seen);
     return is_plain;
 }
 
-static GVariant *form_of_plain_dictionary(GVariant *value, int depth) {
+static GVariant *form_of_plain_dictionary(GVariant *value, int depth, size_t *left) {
     GPtrArray *pairs = list_new();
     gboolean has_form = depth + 3 <= DEEPEST_FORM;
     size_t count = g_variant_n_children(value);
     for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(value, index);
-        GVariant *key = g_variant_get_child_value(entry, 0);
-        GVariant *content = g_variant_get_child_value(entry, 1);
-        has_form = add_pair(pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3));
+        GVariant *key = part_of(value, index, COLUMN_KEYS);
+        GVariant *content = part_of(value, index, COLUMN_CONTENTS);
+        has_form = add_pair(
+            pairs, g_variant_get_string(key, NULL), form_at(content, depth + 3, left));
         g_variant_unref(content);
         g_variant_unref(key);
-        g_variant_unref(entry);
     }
     GVariant *form = has_form ? owned(list_array(pairs, G_VARIANT_TYPE("{sv}"))) : NULL;
     g_ptr_array_unref(pairs);
     return form;
-}
-
-/* The keys of a dictionary, or its contents, as an array of variants. */
-static GVariant *form_of_column(GVariant *dictionary, size_t column, int depth) {
-    GPtrArray *forms = list_new();
-    gboolean has_form = depth + 2 <= DEEPEST_FORM;
-    size_t count = g_variant_n_children(dictionary);
-    for (size_t index = 0; has_form && index < count; index++) {
-        GVariant *entry = g_variant_get_child_value(dictionary, index);
-        GVariant *child = g_variant_get_child_value(entry, column);
-        GVariant *form = form_at(child, depth + 2);
-        has_form = form != NULL && list_add(forms, boxed(form));
-        g_variant_unref(child);
-        g_variant_unref(entry);
-    }
-    GVariant *array = has_form ? owned(list_array(forms, G_VARIANT_TYPE_VARIANT)) : NULL;
-    g_ptr_array_unref(forms);
-    return array;
 }
 
 /* An object of this class with up to two fields; NULL if the form of a field is. */
@@ -117,38 +111,38 @@ static GVariant *form_of_object(
     return form;
 }
 
-static GVariant *form_of_dictionary(GVariant *value, int depth) {
+static GVariant *form_of_dictionary(GVariant *value, int depth, size_t *left) {
     if (has_plain_keys(value))
-        return form_of_plain_dictionary(value, depth);
+        return form_of_plain_dictionary(value, depth, left);
     return form_of_object(
-        DICTIONARY, "NS.keys", form_of_column(value, 0, depth + 3), "NS.objects",
-        form_of_column(value, 1, depth + 3));
+        DICTIONARY, "NS.keys", form_of_children(value, COLUMN_KEYS, depth + 3, left), "NS.objects",
+        form_of_children(value, COLUMN_CONTENTS, depth + 3, left));
 }
 
-static GVariant *form_of_variant(GVariant *value, int depth) {
+static GVariant *form_of_variant(GVariant *value, int depth, size_t *left) {
     GVariant *content = g_variant_get_variant(value);
     const char *type = g_variant_get_type_string(content);
     GVariant *form;
     if (is_own_form(type))
-        form = form_at(content, depth);
+        form = form_at(content, depth, left);
     else if (strlen(type) > LONGEST_TYPE)
         form = NULL;
     else
         form = form_of_object(
-            MARKER, "type", owned(g_variant_new_string(type)), "value", form_at(content, depth + 3));
+            MARKER, "type", owned(g_variant_new_string(type)), "value", form_at(content, depth + 3, left));
     g_variant_unref(content);
     return form;
 }
 
 /* A value that is there has the form of its content. If the content may be nothing as well, an array
  * around it tells both apart. */
-static GVariant *form_of_maybe(GVariant *value, int depth) {
+static GVariant *form_of_maybe(GVariant *value, int depth, size_t *left) {
     if (g_variant_get_type_string(value)[1] == 'm')
-        return form_of_children(value, depth);
+        return form_of_children(value, WHOLE, depth, left);
     GVariant *content = g_variant_get_maybe(value);
     if (content == NULL)
         return form_of_object(NOTHING, NULL, NULL, NULL, NULL);
-    GVariant *form = form_at(content, depth);
+    GVariant *form = form_at(content, depth, left);
     g_variant_unref(content);
     return form;
 }
@@ -160,17 +154,18 @@ static GVariant *form_of_unsigned(GVariant *value) {
     return owned(g_variant_new_int64((gint64)number));
 }
 
-static GVariant *form_of_array(GVariant *value, int depth) {
+static GVariant *form_of_array(GVariant *value, int depth, size_t *left) {
     if (is(value, "ay"))
         return g_variant_ref(value);
     if (g_variant_get_type_string(value)[1] == '{')
-        return form_of_dictionary(value, depth);
-    return form_of_children(value, depth);
+        return form_of_dictionary(value, depth, left);
+    return form_of_children(value, WHOLE, depth, left);
 }
 
-static GVariant *form_at(GVariant *value, int depth) {
-    if (depth > DEEPEST_FORM)
+static GVariant *form_at(GVariant *value, int depth, size_t *left) {
+    if (depth > DEEPEST_FORM || *left == 0)
         return NULL;
+    --*left;
     switch (g_variant_classify(value)) {
     case G_VARIANT_CLASS_BYTE: return owned(g_variant_new_int64(g_variant_get_byte(value)));
     case G_VARIANT_CLASS_INT16: return owned(g_variant_new_int64(g_variant_get_int16(value)));
@@ -181,16 +176,17 @@ static GVariant *form_at(GVariant *value, int depth) {
     case G_VARIANT_CLASS_OBJECT_PATH:
     case G_VARIANT_CLASS_SIGNATURE:
         return owned(g_variant_new_string(g_variant_get_string(value, NULL)));
-    case G_VARIANT_CLASS_VARIANT: return form_of_variant(value, depth);
-    case G_VARIANT_CLASS_MAYBE: return form_of_maybe(value, depth);
-    case G_VARIANT_CLASS_ARRAY: return form_of_array(value, depth);
+    case G_VARIANT_CLASS_VARIANT: return form_of_variant(value, depth, left);
+    case G_VARIANT_CLASS_MAYBE: return form_of_maybe(value, depth, left);
+    case G_VARIANT_CLASS_ARRAY: return form_of_array(value, depth, left);
     case G_VARIANT_CLASS_TUPLE:
-    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, depth);
+    case G_VARIANT_CLASS_DICT_ENTRY: return form_of_children(value, WHOLE, depth, left);
     case G_VARIANT_CLASS_HANDLE: return NULL;
     default: return g_variant_ref(value);
     }
 }
 
 GVariant *form_of_value(GVariant *value) {
-    return form_at(value, 0);
+    size_t left = MOST_VALUES;
+    return form_at(value, 0, &left);
 }

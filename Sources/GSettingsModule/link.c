@@ -13,28 +13,42 @@
 /* How often a full queue of connections is tried, and the pause in milliseconds. */
 enum { MOST_ATTEMPTS = 50, PAUSE = 10 };
 
+/* Sends a NUL byte, the number of the user as D-Bus writes it, and the end of the authentication. A new
+ * socket has room for that. */
+static gboolean send_lines(int descriptor) {
+    char user[16], digits[32], lines[128];
+    int length = snprintf(user, sizeof user, "%u", (unsigned)geteuid());
+    for (int index = 0; index < length; index++)
+        snprintf(digits + 2 * index, 3, "%02x", user[index]);
+    length = snprintf(
+        lines, sizeof lines, "%cAUTH EXTERNAL %s\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n", 0, digits);
+    return send(descriptor, lines, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) == length;
+}
+
 /* Connects at once, or when the queue of connections has room, as at a log-in. */
-static int connect_socket(const struct sockaddr_un *address, socklen_t size) {
+static int connect_socket(const struct sockaddr_un *address, socklen_t size, int attempts) {
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0)
         return -1;
-    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (connect(descriptor, (const struct sockaddr *)address, size) == 0)
-            return descriptor;
-        if (errno != EAGAIN)
-            break;
+    while (connect(descriptor, (const struct sockaddr *)address, size) != 0) {
+        if (errno != EAGAIN || --attempts == 0) {
+            close(descriptor);
+            return -1;
+        }
         poll(NULL, 0, PAUSE);
     }
+    if (send_lines(descriptor))
+        return descriptor;
     close(descriptor);
     return -1;
 }
 
-static int connect_path(const char *path) {
+static int connect_path(const char *path, int attempts) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path)
         return -1;
     strcpy(address.sun_path, path);
-    return connect_socket(&address, sizeof address);
+    return connect_socket(&address, sizeof address, attempts);
 }
 
 /* A name that is not in the file system begins with a NUL, and has no NUL at its end. */
@@ -45,10 +59,10 @@ static int connect_abstract(const char *name) {
         return -1;
     memcpy(address.sun_path + 1, name, length);
     return connect_socket(
-        &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+        &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length), MOST_ATTEMPTS);
 }
 
-int link_connect_directly(void) {
+static int connect_directly(int attempts) {
     const char *directory = g_getenv("XDG_RUNTIME_DIR");
     if (directory == NULL || directory[0] != '/')
         return -1;
@@ -56,9 +70,48 @@ int link_connect_directly(void) {
     struct stat status;
     /* In a directory that is shared, another user may have been first. */
     gboolean is_ours = stat(path, &status) == 0 && status.st_uid == geteuid();
-    int descriptor = is_ours ? connect_path(path) : -1;
+    int descriptor = is_ours ? connect_path(path, attempts) : -1;
     g_free(path);
     return descriptor;
+}
+
+/* The socket that was connected in advance, by which process, and which file it is. */
+static struct {
+    int descriptor;
+    pid_t process;
+    dev_t device;
+    ino_t number;
+} prepared = {.descriptor = -1};
+
+void link_prepare(void) {
+    struct stat status;
+    int descriptor = connect_directly(1);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0)
+        return;
+    prepared.process = getpid();
+    prepared.device = status.st_dev;
+    prepared.number = status.st_ino;
+    __atomic_store_n(&prepared.descriptor, descriptor, __ATOMIC_RELEASE);
+}
+
+/* The socket of link_prepare, or -1. Meanwhile, the program may have forked or closed all files, or the
+ * daemon may have ended. */
+static int take_prepared(void) {
+    struct stat status;
+    char byte;
+    int descriptor = __atomic_exchange_n(&prepared.descriptor, -1, __ATOMIC_ACQUIRE);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 || status.st_dev != prepared.device
+        || status.st_ino != prepared.number)
+        return -1;
+    if (prepared.process == getpid() && recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+int link_connect_directly(void) {
+    int descriptor = take_prepared();
+    return descriptor >= 0 ? descriptor : connect_directly(MOST_ATTEMPTS);
 }
 
 /* An address of a bus without the identifiers of servers. */
@@ -113,7 +166,7 @@ static int connect_place(const char *place) {
         char *equals = strchr(*part, '=');
         char *value = equals == NULL ? NULL : g_uri_unescape_string(equals + 1, NULL);
         if (value != NULL && g_str_has_prefix(*part, "path="))
-            descriptor = connect_path(value);
+            descriptor = connect_path(value, MOST_ATTEMPTS);
         else if (value != NULL && g_str_has_prefix(*part, "abstract="))
             descriptor = connect_abstract(value);
         g_free(value);

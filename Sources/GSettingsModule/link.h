@@ -7,6 +7,12 @@
 #define SERVICE_NAME "org.defaultsd.Defaults1"
 #define SERVICE_PATH "/org/defaultsd/Defaults1"
 
+/* Each socket is connected, and has begun to authenticate. */
+
+/* Connects to the daemon itself, if it is there at once: link_connect_directly takes this socket. So the
+ * daemon examines this process while the program goes on. */
+void link_prepare(void);
+
 /* A socket that is connected to the daemon itself, or -1. The daemon may serve another bus: see
  * link_serves_session. */
 int link_connect_directly(void);

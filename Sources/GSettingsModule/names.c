@@ -3,7 +3,7 @@
  * Invariants
  *
  * 1. The path follows from the domain and the key, so no two paths have the same place.
- * 2. The domain is never NSGlobalDomain: its keys would be in the way of every schema. */
+ * 2. The domain is never the global one: its keys would be in the way of every schema. */
 #include "names.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ char *domain_of_path(const char *path, const char **key) {
         return NULL;
     size_t end = end_of_domain(path);
     char *domain = end == 0 ? NULL : g_strdelimit(g_strndup(path + 1, end - 1), "/", '.');
-    if (domain == NULL || strcmp(domain, "NSGlobalDomain") == 0) {
+    if (domain == NULL || strcmp(domain, GLOBAL_DOMAIN) == 0) {
         g_free(domain);
         domain = g_strdup(UNNAMED_DOMAIN);
         end = 0;

@@ -5,6 +5,9 @@
 /* The domain of what has no domain of its own: keys whose path does not begin with a legal element. */
 #define UNNAMED_DOMAIN "GSettings"
 
+/* The domain whose locks apply to all domains. */
+#define GLOBAL_DOMAIN "NSGlobalDomain"
+
 /* The name of the domain in which the value of a GSettings path is stored; free it with g_free. `key`
  * is the key in this domain, and points into `path`. NULL if the path cannot be stored. */
 char *domain_of_path(const char *path, const char **key);

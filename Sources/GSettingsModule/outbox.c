@@ -15,6 +15,8 @@ enum {
     /* Changes that are kept apart. Beyond that, they are merged. */
     MOST_CHANGES = 64,
     LARGEST_BATCH = 4 << 20,
+    /* In the bytes of GVariants. As a message, it may be somewhat larger: at most 64 MiB. */
+    LARGEST_CHANGE = 32 << 20,
     LARGEST_OUTBOX = 64 << 20,
 };
 
@@ -39,8 +41,16 @@ Write *write_new(Copy *copy, const char *path, const char *key, Entry *entry) {
     Write *write = g_new(Write, 1);
     char *own_path = g_strdup(path);
     *write = (Write){
-        .references = 1, .copy = copy, .path = own_path, .key = own_path + (key - path), .entry = entry_ref(entry)};
+        .references = 1, .copy = copy, .path = own_path, .key = own_path + (key - path),
+        .entry = entry_ref(entry),
+        .is_in_host = g_hash_table_contains(copy->content.layers[LAYER_HOST], key)};
     return write;
+}
+
+gboolean write_changes(const Write *write, Layer layer) {
+    if (layer == LAYER_HOST)
+        return write->is_in_host;
+    return layer == LAYER_DOMAIN && (!write->is_in_host || write->entry->form == NULL);
 }
 
 static Write *write_ref(Write *write) {
@@ -98,11 +108,11 @@ static gboolean is_replaced_by(const Change *former, GPtrArray *writes) {
         && g_hash_table_contains(former->writes, write->path);
 }
 
-/* The change that takes in further writes; NULL if a new one is to be made. */
-static Change *change_for(GPtrArray *writes) {
+/* The change that takes in further writes of a size; NULL if a new one is to be made. */
+static Change *change_for(GPtrArray *writes, size_t size) {
     Change *last = g_queue_peek_tail(&changes);
     unsigned length = g_queue_get_length(&changes);
-    if (last == NULL || length <= MAX(batch_changes, lone_changes))
+    if (last == NULL || length <= MAX(batch_changes, lone_changes) || last->size + size > LARGEST_CHANGE)
         return NULL;
     return length > MOST_CHANGES || is_replaced_by(last, writes) ? last : NULL;
 }
@@ -126,9 +136,9 @@ gboolean outbox_add(GPtrArray *writes) {
     size_t size = 0;
     for (unsigned index = 0; index < writes->len; index++)
         size += size_of(writes->pdata[index]);
-    if (writes->len == 0 || total_size + size > LARGEST_OUTBOX)
+    if (writes->len == 0 || size > LARGEST_CHANGE || total_size + size > LARGEST_OUTBOX)
         return writes->len == 0;
-    Change *change = change_for(writes) ?: change_new();
+    Change *change = change_for(writes, size) ?: change_new();
     change->number = ++last_number;
     for (unsigned index = 0; index < writes->len; index++) {
         note_own(writes->pdata[index], change->number);

@@ -17,10 +17,16 @@ typedef struct {
     const char *key;
     /* An entry without a form resets the key. */
     Entry *entry;
+    /* The layer of this machine has the key. */
+    gboolean is_in_host;
 } Write;
 
 Write *write_new(Copy *copy, const char *path, const char *key, Entry *entry);
 void write_unref(Write *write);
+
+/* Whether a write changes a layer of the user. A value is set in the layer of this machine if that has the
+ * key, so that the program sees what it sets. A reset removes the key from both. */
+gboolean write_changes(const Write *write, Layer layer);
 
 /* What is sent as one change: all or none of it is made. */
 typedef struct {

@@ -5,6 +5,8 @@
  * 2. The store's lock is held for moments only, and never while a call is made or listeners are called. */
 #include "service.h"
 
+#include <signal.h>
+
 #include "backend.h"
 #include "exchange.h"
 
@@ -25,6 +27,8 @@ static gboolean is_woken;
 static GThread *helper;
 /* A thread waits for the end of all changes. */
 static gboolean is_hurried;
+/* The thread is started by the main loop of the program. */
+static gboolean is_listening;
 
 /* --- State of the thread --- */
 
@@ -68,9 +72,19 @@ static gboolean has_context(void) {
     return context != NULL;
 }
 
+/* Starts the thread, which gets no signals: the program may wait for them. */
+static GThread *start_thread(void) {
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    GThread *started = g_thread_try_new("defaultsd", run_thread, NULL, NULL);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    return started;
+}
+
 static gboolean has_thread(void) {
-    if (thread == NULL && helper == NULL && has_context())
-        thread = g_thread_try_new("defaultsd", run_thread, NULL, NULL);
+    if (thread == NULL && helper == NULL && !store_is_forked() && has_context())
+        thread = start_thread();
     return thread != NULL || helper != NULL;
 }
 
@@ -84,8 +98,27 @@ gboolean service_wake(gboolean hurries) {
     return TRUE;
 }
 
-gboolean service_exists(void) {
-    return thread != NULL;
+static gboolean run_start(gpointer unused) {
+    (void)unused;
+    store_lock();
+    is_listening = FALSE;
+    service_wake(FALSE);
+    store_unlock();
+    return G_SOURCE_REMOVE;
+}
+
+void service_listen(void) {
+    GMainContext *own = g_main_context_get_thread_default();
+    if (thread != NULL)
+        service_wake(FALSE);
+    if (thread != NULL || (own == NULL && is_listening))
+        return;
+    GSource *source = g_idle_source_new();
+    g_source_set_priority(source, G_PRIORITY_DEFAULT);
+    g_source_set_callback(source, run_start, NULL, NULL);
+    g_source_attach(source, own);
+    g_source_unref(source);
+    is_listening |= own == NULL;
 }
 
 gboolean service_is_current_thread(void) {
@@ -115,7 +148,8 @@ void service_help(gboolean (*is_done)(gpointer data), gpointer data, gint64 end)
     g_main_context_pop_thread_default(context);
     g_main_context_release(context);
     helper = NULL;
-    service_wake(FALSE);
+    if (store_has_work())
+        service_wake(FALSE);
 }
 
 /* --- Trying again --- */

@@ -13,14 +13,15 @@
  * - Returns: Whether there is such a thread. */
 gboolean service_wake(gboolean hurries);
 
-/* Whether the thread has been started. */
-gboolean service_exists(void);
-
 /* Whether the caller is this thread, which must not wait for itself. */
 gboolean service_is_current_thread(void);
 
-/* Does the work of the thread until something is done, or until a time; then the thread is started. If it
- * exists already, nothing is done. So the first read of a program waits for no other thread. */
+/* Has the thread look for work, and starts it as soon as the program runs the caller's main loop, where it
+ * hears of changes. So a program that only reads needs no thread. */
+void service_listen(void);
+
+/* Does the work of the thread until something is done, or until a time. If the thread exists already,
+ * nothing is done. So the first reads of a program wait for no other thread. */
 void service_help(gboolean (*is_done)(gpointer data), gpointer data, gint64 end);
 
 /* --- For the work itself, on this thread and without the lock --- */

@@ -39,6 +39,8 @@ static GMutex lock;
 static GCond has_news;
 static GHashTable *copies, *places, *said;
 static GPtrArray *large_requests;
+/* What the administrator has locked in all domains. */
+static char **global_locks;
 /* The lines that are to be printed. They are owned by the set of those that were. */
 static GPtrArray *unsaid;
 static Reach reach;
@@ -87,6 +89,7 @@ void store_init(void) {
     said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     large_requests = g_ptr_array_new_with_free_func((GDestroyNotify)large_request_free);
     unsaid = g_ptr_array_new();
+    global_locks = g_new0(char *, 1);
     outbox_init();
     /* The lock is free in the child, and what it protects is whole. */
     pthread_atfork(store_lock, unlock_parent, note_fork);
@@ -180,7 +183,7 @@ static void wait_for_first(Copy *copy) {
 
 /* Waits for a copy with all changes that have been made before the call. */
 static void wait_for_newer(Copy *copy) {
-    guint64 least = counter_value(copy->counter), answers = copy->answers;
+    guint64 least = copy_counter(copy), answers = copy->answers;
     gint64 end = g_get_monotonic_time() + STALE_WAIT;
     gboolean goes_on = request(copy);
     while (goes_on && copy->generation < least && (least != G_MAXUINT64 || copy->answers == answers))
@@ -204,22 +207,15 @@ static Entry *entry_in(const Place *place, Layer layer) {
     return g_hash_table_size(entries) == 0 ? NULL : g_hash_table_lookup(entries, place->key);
 }
 
-/* What the user has set, by an own change or an earlier one; NULL if nothing. */
-static Entry *user_entry(const char *path, const Place *place) {
-    Entry *changed = outbox_entry(path);
-    if (changed == NULL)
-        return entry_in(place, LAYER_DOMAIN);
-    return changed->form == NULL ? NULL : changed;
-}
-
+/* The entry that a read finds, and its layer. An own change hides what the user's layers have. */
 static Entry *find_entry(const char *path, const Place *place, Reading reading, Layer *layer) {
-    Entry *found = NULL;
-    for (*layer = 0; found == NULL && *layer < LAYER_COUNT; (*layer)++) {
-        gboolean is_default = *layer == LAYER_MANAGED || *layer == LAYER_SYSTEM;
-        if (reading == READ_DEFAULT ? !is_default : reading == READ_USER && *layer != LAYER_DOMAIN)
+    Entry *changed = reading == READ_DEFAULT ? NULL : outbox_entry(path);
+    for (*layer = 0; *layer < LAYER_COUNT; (*layer)++) {
+        gboolean is_of_user = *layer == LAYER_HOST || *layer == LAYER_DOMAIN;
+        if (reading == (is_of_user ? READ_DEFAULT : READ_USER))
             continue;
-        found = *layer == LAYER_DOMAIN ? user_entry(path, place) : entry_in(place, *layer);
-        if (found != NULL)
+        Entry *found = is_of_user && changed != NULL ? changed : entry_in(place, *layer);
+        if (found != NULL && (found != changed || found->form != NULL))
             return found;
     }
     return NULL;
@@ -288,11 +284,9 @@ void store_prefetch(const char *path) {
     char *key = g_str_has_suffix(path, "/") ? g_strconcat(path, "-", NULL) : g_strdup(path);
     store_lock();
     Place *place = place_of(key);
-    if (place != NULL && !place->copy->is_loaded && !place->copy->is_wanted && !is_forked) {
-        place->copy->is_wanted = TRUE;
-        /* The first read of a program does this itself. */
-        if (service_exists())
-            service_wake(FALSE);
+    if (place != NULL && !place->copy->is_loaded && !is_forked) {
+        place->copy->is_wanted |= !place->copy->is_fetching;
+        service_listen();
     }
     store_unlock();
     g_free(key);
@@ -306,7 +300,9 @@ static gboolean is_writable(const char *path) {
         return FALSE;
     make_current(place->copy);
     place = place_of(path);
-    return entry_in(place, LAYER_MANAGED) == NULL && !content_locks(&place->copy->content, place->key);
+    return entry_in(place, LAYER_MANAGED) == NULL
+        && !locks_cover(place->copy->content.locks, place->key)
+        && !locks_cover(global_locks, place->key);
 }
 
 gboolean store_is_writable(const char *path) {
@@ -430,8 +426,20 @@ GPtrArray *store_take_large_requests(void) {
     return taken;
 }
 
-gboolean store_has_large_requests(void) {
-    return large_requests->len > 0;
+gboolean store_has_work(void) {
+    GHashTableIter each;
+    gpointer value;
+    gboolean found = !outbox_is_empty() || large_requests->len > 0;
+    g_hash_table_iter_init(&each, copies);
+    while (!found && g_hash_table_iter_next(&each, NULL, &value)) {
+        const Copy *copy = value;
+        found = copy->is_wanted || copy->is_fetching;
+    }
+    return found;
+}
+
+gboolean store_is_forked(void) {
+    return is_forked;
 }
 
 void store_set_reach(Reach new) {
@@ -439,6 +447,21 @@ void store_set_reach(Reach new) {
     if (new == REACH_OPEN)
         is_silent = FALSE;
     g_cond_broadcast(&has_news);
+}
+
+void store_replace_locks(char **locks, GPtrArray *notices) {
+    GHashTableIter each;
+    gpointer value;
+    char **former = global_locks;
+    global_locks = locks;
+    gboolean is_news = !g_strv_equal((const char *const *)former, (const char *const *)locks);
+    g_strfreev(former);
+    g_hash_table_iter_init(&each, copies);
+    while (is_news && g_hash_table_iter_next(&each, NULL, &value)) {
+        const Copy *copy = value;
+        if (copy->is_loaded || copy->was_missed)
+            notice_for(notices, copy)->writability_changed = TRUE;
+    }
 }
 
 void store_replace(Copy *copy, Content *content, guint64 generation, GPtrArray *notices) {
@@ -462,11 +485,15 @@ void store_replace(Copy *copy, Content *content, guint64 generation, GPtrArray *
 
 /* Makes an acknowledged write part of the copy. */
 static void keep(const Write *write) {
-    GHashTable *entries = write->copy->content.layers[LAYER_DOMAIN];
-    if (write->entry->form == NULL)
-        g_hash_table_remove(entries, write->key);
-    else
-        g_hash_table_replace(entries, g_strdup(write->key), entry_ref(write->entry));
+    for (Layer layer = LAYER_HOST; layer <= LAYER_DOMAIN; layer++) {
+        GHashTable *entries = write->copy->content.layers[layer];
+        if (!write_changes(write, layer))
+            continue;
+        if (write->entry->form == NULL)
+            g_hash_table_remove(entries, write->key);
+        else
+            g_hash_table_replace(entries, g_strdup(write->key), entry_ref(write->entry));
+    }
 }
 
 static void conclude(

@@ -64,9 +64,17 @@ void store_unlock(void);
 
 /* All copies. */
 GHashTable *store_copies(void);
+
+/* Whether something is to be fetched or sent, or being so. */
+gboolean store_has_work(void);
+
+/* Whether this process was forked. */
+gboolean store_is_forked(void);
 GPtrArray *store_take_large_requests(void);
-gboolean store_has_large_requests(void);
 void store_set_reach(Reach reach);
+
+/* Replaces the locks of all domains, and adds the domains to `notices` if they have changed. Takes them. */
+void store_replace_locks(char **locks, GPtrArray *notices);
 
 /* Puts what was fetched into a copy, and adds what has changed to `notices`. Takes the content. */
 void store_replace(Copy *copy, Content *content, guint64 generation, GPtrArray *notices);

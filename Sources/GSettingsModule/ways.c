@@ -11,6 +11,7 @@
 
 #include "exchange.h"
 #include "link.h"
+#include "names.h"
 #include "service.h"
 
 /* As long as a service manager that starts the daemon may take, in milliseconds; then the bus is asked. */
@@ -38,6 +39,8 @@ static Way way = WAY_NONE;
 static Wire *direct, *bus, *wire;
 /* The name of this process on the bus. */
 static char *own_name;
+/* The bus announces the locks of all domains. */
+static gboolean hears_locks;
 /* The daemon at the socket is not the one of this session, or it closes connections at once. */
 static gboolean is_barred;
 /* When the connection to the socket was made. */
@@ -98,6 +101,7 @@ static void close_bus(void) {
     while (g_hash_table_iter_next(&each, NULL, &copy))
         ((Copy *)copy)->is_heard = FALSE;
     store_unlock();
+    hears_locks = FALSE;
     g_clear_pointer(&bus, wire_free);
     g_clear_pointer(&own_name, g_free);
 }
@@ -248,8 +252,15 @@ static void on_bus_closed(Wire *closed) {
         service_fail("The connection to the session's bus has ended.");
 }
 
-static void on_nothing(const Reply *reply, gpointer unused) {
-    (void)reply, (void)unused;
+/* A bus has limits for rules. Without a rule, values are still read from the service when the page says so,
+ * but nothing announces them. */
+static void on_match(const Reply *reply, gpointer unused) {
+    (void)unused;
+    if (reply->error == NULL)
+        return;
+    store_lock();
+    say_once("Changes of settings by other programs may not be announced: %s", reply->text);
+    store_unlock();
 }
 
 static void on_hello(const Reply *reply, gpointer unused) {
@@ -281,7 +292,7 @@ static gboolean connect_bus(void) {
             "(s)",
             "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',"
             "arg0='" SERVICE_NAME "'"),
-        "()", on_nothing);
+        "()", on_match);
     call_bus("NameHasOwner", g_variant_new("(s)", SERVICE_NAME), "(b)", on_owner_known);
     return TRUE;
 }
@@ -299,18 +310,26 @@ static void seek(void) {
         seek_on_bus();
 }
 
+static void hear_domain(const char *domain) {
+    char *rule = g_strdup_printf(
+        "type='signal',sender='" SERVICE_NAME "',interface='" SERVICE_NAME
+        "',member='Changed',path='" SERVICE_PATH "',arg0='%s'",
+        domain);
+    call_bus("AddMatch", g_variant_new("(s)", rule), "()", on_match);
+    g_free(rule);
+}
+
 void way_hear_changes(GPtrArray *copies) {
+    if (way == WAY_BUS && !hears_locks) {
+        hear_domain(GLOBAL_DOMAIN);
+        hears_locks = TRUE;
+    }
     for (unsigned index = 0; way == WAY_BUS && index < copies->len; index++) {
         Copy *copy = copies->pdata[index];
         if (copy->is_heard)
             continue;
         copy->is_heard = TRUE;
-        char *rule = g_strdup_printf(
-            "type='signal',sender='" SERVICE_NAME "',interface='" SERVICE_NAME
-            "',member='Changed',path='" SERVICE_PATH "',arg0='%s'",
-            copy->name);
-        call_bus("AddMatch", g_variant_new("(s)", rule), "()", on_nothing);
-        g_free(rule);
+        hear_domain(copy->name);
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <glib-unix.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -199,19 +198,6 @@ static gboolean run_write(int descriptor, GIOCondition condition, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* A NUL byte, the number of the user as D-Bus writes it, and the end of the authentication. */
-static void put_lines(GByteArray *unsent) {
-    GString *lines = g_string_new("AUTH EXTERNAL ");
-    char user[16];
-    snprintf(user, sizeof user, "%u", (unsigned)geteuid());
-    for (const char *digit = user; *digit != 0; digit++)
-        g_string_append_printf(lines, "%02x", *digit);
-    g_string_append(lines, "\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n");
-    g_byte_array_append(unsent, (const guint8 *)"", 1);
-    g_byte_array_append(unsent, (const guint8 *)lines->str, (unsigned)lines->len);
-    g_string_free(lines, TRUE);
-}
-
 static gboolean put_message(Wire *wire, GDBusMessage *message) {
     gsize size;
     g_dbus_message_set_serial(message, ++wire->last_serial);
@@ -250,14 +236,16 @@ static void handle_reply(Wire *wire, GDBusMessage *message) {
     if (!g_hash_table_steal_extended(wire->calls, serial, NULL, &value))
         return;
     PendingCall *call = value;
-    GVariant *body = g_dbus_message_get_body(message);
+    /* A reply without values has no body. */
+    g_autoptr(GVariant) unit = g_variant_ref_sink(g_variant_new_tuple(NULL, 0));
+    GVariant *body = g_dbus_message_get_body(message) ?: unit;
     Reply reply = {
         .descriptors = wire->descriptors,
         .descriptor_count = MIN(wire->descriptor_count, g_dbus_message_get_num_unix_fds(message))};
     if (g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_ERROR) {
         reply.error = g_dbus_message_get_error_name(message);
         reply.text = g_dbus_message_get_arg0(message) ?: "";
-    } else if (body != NULL && g_variant_is_of_type(body, G_VARIANT_TYPE(call->reply_type))) {
+    } else if (g_variant_is_of_type(body, G_VARIANT_TYPE(call->reply_type))) {
         reply.body = body;
     } else {
         reply.error = "org.freedesktop.DBus.Error.InvalidSignature";
@@ -398,6 +386,5 @@ Wire *wire_new(int descriptor, const WireEvents *events) {
     wire->reading = g_unix_fd_source_new(descriptor, G_IO_IN);
     g_source_set_callback(wire->reading, G_SOURCE_FUNC(run_read), wire, NULL);
     g_source_attach(wire->reading, wire->context);
-    put_lines(wire->unsent);
     return wire;
 }

@@ -5,8 +5,8 @@
 /* A D-Bus connection over a Unix socket, to a daemon or to a bus.
  *
  * GDBusConnection would be used instead, but it has a thread of its own, authenticates in several turns,
- * and takes a megabyte of each program and most of the time of a first read. A wire sends the lines of
- * the authentication together with the first calls. GDBus codes the messages.
+ * and takes a megabyte of each program and most of the time of a first read. A wire does not wait for the
+ * end of the authentication. GDBus codes the messages.
  *
  * All of it runs on one thread, and on the main context that is the thread's default. */
 typedef struct Wire Wire;
@@ -33,7 +33,7 @@ typedef struct {
     void (*closed)(Wire *wire);
 } WireEvents;
 
-/* Takes the socket, and begins to authenticate. */
+/* Takes a socket on which the authentication was begun, see link.h. */
 Wire *wire_new(int descriptor, const WireEvents *events);
 
 /* Closes the connection. No handler is called any more, but `free_data` for the data of all calls. */

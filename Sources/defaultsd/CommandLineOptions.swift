@@ -105,6 +105,7 @@ struct CommandLineOptions {
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
                           with commas between them: xfconf, the settings of Xfce;
+                          dconf, those of programs that use dconf's library;
                           portal, a backend of the Settings portal
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
@@ -140,7 +141,7 @@ struct UsageError: Error, CustomStringConvertible {
         let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
         return UsageError(
             description:
-                "--serve needs names of services with commas between them; '\(StandardErrorLog.escaped(name))' "
+                "--serve needs names of services with commas between them; '\(ServiceLog.escaped(name))' "
                 + "is not one of them: \(known)")
     }
 
@@ -149,6 +150,6 @@ struct UsageError: Error, CustomStringConvertible {
     }
 
     static func unknown(_ argument: String) -> UsageError {
-        UsageError(description: "unknown argument '\(StandardErrorLog.escaped(argument))'")
+        UsageError(description: "unknown argument '\(ServiceLog.escaped(argument))'")
     }
 }

@@ -29,7 +29,7 @@ enum Main {
         // Files stay private to the user even if the code that creates one forgets to restrict it.
         umask(0o077)
         let logger = Logger(label: "defaultsd") { _ in
-            StandardErrorLog(
+            ServiceLog(
                 logLevel: options.isVerbose ? .debug : .info,
                 form: options.showsPriorities ? .priorities : .ofStandardError)
         }

@@ -13,6 +13,7 @@ import tempfile
 from gi.repository import Gio, GLib
 
 from privatebus import BUS, BUS_OBJECT, NAME, OBJECT, PrivateBus, activation_file
+from servicemanager import ServiceManager
 
 FLOOR = "org.defaultsd.BenchFloor"
 SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
@@ -26,7 +27,11 @@ class Desktop:
     """The home is on a disk, where what is durable costs what it costs; the runtime directory is
     in memory, where every session has it."""
 
-    def __init__(self, tools):
+    def __init__(self, tools, serving=(), is_managed=False):
+        """
+        - serving: The services of other desktops that the daemon is, such as ("xfconf",).
+        - is_managed: Whether a service manager keeps its page of counters, as systemd does.
+        """
         self.tools = tools
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/var/tmp"))
         self.runtime = pathlib.Path(tempfile.mkdtemp(prefix="defaultsd-bench-", dir="/dev/shm"))
@@ -39,7 +44,11 @@ class Desktop:
         # The files of this machine's administrator have no part in it.
         places = " ".join(f"--{place} {self.home}/{place}"
                           for place in ("managed", "recommended", "vendor"))
-        self.offer(NAME, f"{tools.directory}/defaultsd --verbose {places}")
+        options = f"--serve {','.join(serving)}" if serving else ""
+        self.manager = ServiceManager(self.home) if is_managed else None
+        variables = self.manager.variables.items() if self.manager else ()
+        self.offer(NAME, " ".join(["env", *(f"{name}={value}" for name, value in variables),
+                                   f"{tools.directory}/defaultsd --verbose {options} {places}"]))
         self.offer(FLOOR, str(tools.program("floor")))
         self.daemon = PrivateBus(
             self.home, self.environment, services=self.home / "services", peers=True).start()
@@ -57,6 +66,8 @@ class Desktop:
         for name in SERVICES:
             self.end_service(name)
         self.daemon.stop()
+        if self.manager:
+            self.manager.end()
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.rmtree(self.runtime, ignore_errors=True)
 

@@ -1,13 +1,42 @@
-"""The library for C beside libdconf: reads, writes, and what it takes to load it."""
+"""The library for C beside libdconf, and the package for Python beside GSettings."""
 
 import pathlib
+import shutil
 import subprocess
+import sys
 
-from client import told
+from client import times, told
+from gsettings import SCHEMAS
 from rounds import Rounds, print_table, told_time
 
-OURS = pathlib.Path(__file__).resolve().parents[2] / ".build/library/libdefaults.so.1"
-READS, WRITES, LOADS = 1_000_000, 20_000, 5
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OURS = ROOT / ".build/library/libdefaults.so.1"
+READS, WRITES, LOADS, PYTHON_READS = 1_000_000, 20_000, 5, 100_000
+
+
+class Python:
+    """Programs in Python that read by our package, and by GSettings."""
+
+    def __init__(self, bench, desktop):
+        workplace = bench.tools.workplace
+        sources = workplace / "python/Sources"
+        shutil.copytree(ROOT / "Sources/Python", sources / "Python")
+        for file in ("CDefaults/defaults.h", "DefaultsProtocol/Version.swift"):
+            (sources / file).parent.mkdir()
+            shutil.copy(ROOT / "Sources" / file, sources / file)
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
+             "--no-build-isolation", "--target", workplace / "site", sources / "Python"], check=True)
+        subprocess.run(["glib-compile-schemas", f"--targetdir={workplace}", SCHEMAS], check=True)
+        self.environment = desktop.environment | {
+            "PYTHONPATH": str(workplace / "site"), "DEFAULTS_LIBRARY": str(OURS),
+            "GSETTINGS_BACKEND": "dconf", "GSETTINGS_SCHEMA_DIR": str(workplace)}
+
+    def read(self, kind, count):
+        program = pathlib.Path(__file__).parent / "python/reads.py"
+        return times(subprocess.run(
+            [sys.executable, program, kind, str(count)], env=self.environment, check=True,
+            capture_output=True, text=True).stdout)
 
 
 def measure(bench):
@@ -18,8 +47,11 @@ def measure(bench):
     theirs = pathlib.Path(subprocess.run(
         ["pkg-config", "--variable=libdir", "dconf"], check=True, capture_output=True,
         text=True).stdout.strip()) / "libdconf.so.1"
+    python = Python(bench, desktop)
     for _ in bench.rounds(9):
         rounds.begin()
+        for kind in ("defaults", "gi"):
+            rounds.add(python.read(kind, bench.few(PYTHON_READS)))
         reads, writes = map(bench.few, (READS, WRITES))
         for program in ("defaultsclient", "dconfclient"):
             rounds.add(desktop.run(program, "read", reads))
@@ -41,6 +73,11 @@ def tell(rounds, theirs):
         ("what", "takes", "dconf", "of dconf", "half of rounds", "aim"),
         [(words, told(rounds, f"c-{kind}"), told(rounds, f"dconf-{peer}"),
           *rounds.told(f"c-{kind}", f"dconf-{peer}"), aim) for words, kind, peer, aim in rows])
+    print_table(
+        "library: a read of an integer in Python",
+        ("defaults", "GSettings of python3-gi, on dconf", "of it", "half of rounds", "aim"),
+        [(told(rounds, "python-defaults"), told(rounds, "python-gi"),
+          *rounds.told("python-defaults", "python-gi"), "0.33")])
     sizes = [f"{path.resolve().stat().st_size / 1e6:.2f} MB" for path in (OURS, theirs)]
     print_table(
         "library: what loading takes, for libdconf with what it brings of GLib",

@@ -5,7 +5,8 @@ import plistlib
 import subprocess
 
 SOURCES = pathlib.Path(__file__).parent / "c"
-LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf", "settings": "gio-2.0"}
+LIBRARIES = {"dconfkey": "dconf", "dconfclient": "dconf", "settings": "gio-2.0",
+             "domains": "gio-2.0"}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OWN = {"defaultsclient": ["-I", ROOT / "Sources/CDefaults", "-L", ROOT / ".build/library", "-ldefaults",
                           f"-Wl,-rpath,{ROOT / '.build/library'}"],

@@ -145,6 +145,17 @@ def only_its_own_names_are_exported(library, workplace):
     return f"{len(found)} symbols"
 
 
+def the_library_is_hardened_and_is_never_unloaded(library, workplace):
+    file = library / "libdefaults.so.1"
+    dynamic, headers = run("readelf", "--dynamic", file), run("readelf", "--program-headers", "--wide", file)
+    for flag in ("NOW", "NODELETE"):
+        require(re.search(rf"FLAGS_1.* {flag}\b", dynamic), f"the flag {flag} is missing")
+    for wrong in ("RPATH", "RUNPATH", "TEXTREL"):
+        require(wrong not in dynamic, f"the library has a {wrong}")
+    require("GNU_RELRO" in headers, "tables of the linker can be written")
+    require(re.search(r"GNU_STACK .* RW ", headers), "the stack can be executed")
+
+
 def the_header_the_library_and_the_sources_agree(library, workplace):
     header, swift = of_header(), of_swift()
     require_equal(sorted(header), sorted(swift), "functions of the header and of Swift")
@@ -173,6 +184,14 @@ def the_numbers_of_the_header_and_of_the_sources_agree(library, workplace):
     run("cc", "-I", SOURCES, source, "-o", program, "-L", library, "-ldefaults",
         f"-Wl,-rpath,{library}")
     run(program)
+
+
+def the_example_of_the_page_compiles(library, workplace):
+    page = (SOURCES.parents[1] / "Documentation/c.md").read_text()
+    example = workplace / "example.c"
+    example.write_text(re.search(r"```c\n(#include.*?)```", page, re.DOTALL)[1])
+    run("cc", "-std=c99", "-Wall", "-Werror", "-D_GNU_SOURCE", "-I", SOURCES, example, "-o",
+        workplace / "example", "-L", library, "-ldefaults")
 
 
 def the_abi_is_the_stored_one(library, workplace):
@@ -229,6 +248,6 @@ def library_without(workplace, missing, soname="libdefaults.so.1"):
 
 
 TRIALS = {trial.__name__: trial for trial in (
-    only_its_own_names_are_exported, the_header_the_library_and_the_sources_agree,
-    the_numbers_of_the_header_and_of_the_sources_agree, the_abi_is_the_stored_one,
+    only_its_own_names_are_exported, the_library_is_hardened_and_is_never_unloaded, the_header_the_library_and_the_sources_agree,
+    the_numbers_of_the_header_and_of_the_sources_agree, the_example_of_the_page_compiles, the_abi_is_the_stored_one,
     a_change_of_the_abi_is_found)}

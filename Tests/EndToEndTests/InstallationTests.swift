@@ -43,6 +43,7 @@ import Testing
                 "644 /usr/include/defaults.h",
                 "644 /usr/lib/libdefaults.so.1",
                 "644 /usr/lib/pkgconfig/defaults.pc",
+                "644 /usr/lib/systemd/catalog/defaultsd.catalog",
                 "644 /usr/lib/systemd/user/defaultsd.service",
                 "644 /usr/lib/systemd/user/defaultsd.socket",
                 "644 /usr/share/bash-completion/completions/defaultsctl",

@@ -22,13 +22,16 @@ enum ShippedPrograms {
         return OutdatedPrograms(reason: "are older than \(newer)")
     }()
 
-    /// All that the programs are made from: not the articles about the libraries.
+    /// All that the programs are made from: not the articles about the libraries, and not the package for
+    /// Python.
     private static func files() -> [String] {
         sources.flatMap { source in
             let path = Desktop.packageDirectory + source
             let inside =
                 FileManager.default.enumerator(atPath: path)?
-                .compactMap { $0 as? String }.filter { !$0.contains(".docc") } ?? []
+                .compactMap { $0 as? String }.filter {
+                    !$0.contains(".docc") && !$0.hasPrefix("Python/")
+                } ?? []
             return inside.isEmpty ? [source] : inside.map { "\(source)/\($0)" }
         }
     }

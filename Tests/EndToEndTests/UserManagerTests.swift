@@ -25,6 +25,16 @@ struct UserManagerTests {
         #expect(try manager.get("Key") == "(<'kept'>, uint64 2)\n")
     }
 
+    @Test func `The status says how much is stored, and that it is on disk`() throws {
+        _ = try manager.set("Key", "<'kept'>")
+        // After the reply, everything is on disk.
+        #expect(manager.tool("sync").status == 0)
+        let status = /1 key in 1 domain, generation 2, all on disk; last flush at \S+Z\./
+        try wait {
+            manager.unit("show", "--property=StatusText", "--value").contains(status)
+        }
+    }
+
     @Test func `After SIGKILL the next call has everything that was acknowledged`() throws {
         for number in 1...10 { _ = try manager.set("Key\(number)", "<\(number)>") }
         let killed = manager.unit("show", "--property=MainPID", "--value")

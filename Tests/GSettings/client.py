@@ -43,6 +43,13 @@ class Program:
         kind = settings.get_default_value(key).get_type()
         return settings.set_value(key, GLib.Variant.parse(kind, text, None, None))
 
+    def set_repeated(self, schema, key, element, count):
+        """Sets an array of zeros; of bytes if it is `y`."""
+        zeros = bytes(count * {"y": 1, "n": 2}[element])
+        kind = GLib.VariantType(f"a{element}")
+        value = GLib.Variant.new_from_bytes(kind, GLib.Bytes(zeros), True)
+        return self.settings(schema).set_value(key, GLib.Variant("v", value))
+
     def set_many(self, schema, key, first, last):
         settings = self.settings(schema)
         return all([settings.set_int(key, number) for number in range(first, last)])
@@ -55,6 +62,9 @@ class Program:
 
     def delay(self, schema, path=None):
         self.settings(schema, path).delay()
+
+    def revert(self, schema, path=None):
+        self.settings(schema, path).revert()
 
     def apply(self, schema, path=None):
         self.settings(schema, path).apply()

@@ -14,6 +14,15 @@ from privatebus import NAME, OBJECT, PATIENCE, PrivateBus, activation_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 CLIENT = HERE / "client.py"
+PRELUDE = """
+import os, pathlib, subprocess
+from gi.repository import Gio, GLib
+
+def threads():
+    '''How many of its threads are those of the module.'''
+    tasks = pathlib.Path('/proc/self/task').iterdir()
+    return sum((task / 'comm').read_text() == 'defaultsd\\n' for task in tasks)
+"""
 
 
 class Failure(Exception):
@@ -87,6 +96,10 @@ class Session:
     def gsettings(self, *arguments, **options):
         return self.run("gsettings", *arguments, **self.client_variables | options)
 
+    def python(self, lines):
+        """Runs a program without a main loop: what it prints."""
+        return self.run(sys.executable, "-c", PRELUDE + lines, **self.client_variables)
+
     def sanitize_clients(self):
         """Has the clients load the runtimes of the sanitizers, which the module needs."""
         paths = [subprocess.run(["cc", f"-print-file-name=lib{name}.so"], check=True,
@@ -114,12 +127,12 @@ class Session:
         """That of the last change of a key."""
         return int(self.call(NAME, OBJECT, f"{NAME}.GetValue", domain, key))
 
-    def replace_daemon(self):
+    def replace_daemon(self, **variables):
         """Starts another daemon, and waits for the end of the first one."""
         first = os.pidfd_open(self.daemon())
         with open(self.log, "a") as log:
             self.daemons.append(subprocess.Popen(
-                [*self.command, "--replace"], env=self.environment, stderr=log))
+                [*self.command, "--replace"], env=self.environment | variables, stderr=log))
         select.select([first], [], [])
         os.close(first)
 

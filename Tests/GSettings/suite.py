@@ -76,4 +76,27 @@ def random_values_under_sanitizers(session):
 
 random_values_under_sanitizers.is_sanitized = True
 
-TRIALS = [glibs_tests_pass, glibs_tests_pass_under_sanitizers, random_values_under_sanitizers]
+def threads_use_settings_at_once_under_sanitizers(session):
+    """Meanwhile, the daemon is killed again and again."""
+    threads = build.program(session.workplace, HERE / "threads.c", sanitized=True)
+    writes = 1000 if session.is_thorough else 200
+    with open(session.log, "a") as log:
+        process = subprocess.Popen(
+            [threads, "8", str(writes)], env=session.environment | {"ASAN_OPTIONS": "detect_leaks=0"},
+            stderr=log)
+    kills = 0
+    while process.poll() is None:
+        session.ctl("read", "org.defaultsd.test.other", "number", status=None)
+        session.kill_daemon()
+        kills += 1
+    require_equal(process.returncode, 0, f"the status after {kills} kills: {session.log.read_text()}")
+    for thread in range(8):
+        require_equal(session.ctl("read", f"org.example.threads.thread-{thread}", "number"),
+                      str(writes), "what is stored")
+    return f"{kills} kills"
+
+
+threads_use_settings_at_once_under_sanitizers.is_sanitized = True
+
+TRIALS = [glibs_tests_pass, glibs_tests_pass_under_sanitizers, random_values_under_sanitizers,
+          threads_use_settings_at_once_under_sanitizers]

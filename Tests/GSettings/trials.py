@@ -2,14 +2,24 @@
 
 import json
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
 
+from servicemanager import ServiceManager
 from session import Failure, require, require_equal
 
 PLAIN, CHILD, OTHER = (f"org.defaultsd.test.{name}" for name in ("plain", "child", "other"))
 ANYWHERE = "org.defaultsd.test.anywhere"
+
+
+def on_the_bus(session):
+    """The variables of a program in whose runtime directory no daemon listens."""
+    other = session.home / "elsewhere"
+    other.mkdir(mode=0o700)
+    return {"XDG_RUNTIME_DIR": str(other)}
 
 
 def values_are_seen_by_every_program(session):
@@ -57,9 +67,7 @@ def a_killed_daemon_is_replaced(session):
 
 def a_daemon_is_replaced_again_and_again_on_the_bus(session):
     """Answers for a daemon that has ended come when the next one is used already."""
-    other = session.home / "elsewhere"
-    other.mkdir(mode=0o700)
-    writer = session.client(XDG_RUNTIME_DIR=str(other))
+    writer = session.client(**on_the_bus(session))
     for turn in range(1, 12):
         require(writer.tell("set_many", PLAIN, "number", turn * 1000, turn * 1000 + 300), "set")
         session.kill_daemon()
@@ -265,9 +273,8 @@ def paths_of_a_program_are_domains(session):
 
 def the_bus_does_without_the_socket(session):
     """The program has another runtime directory, in which no daemon listens."""
-    other = session.home / "elsewhere"
-    other.mkdir(mode=0o700)
-    one, two = (session.client(XDG_RUNTIME_DIR=str(other)) for _ in range(2))
+    variables = on_the_bus(session)
+    one, two = (session.client(**variables) for _ in range(2))
     require_equal(two.tell("get", PLAIN, "number"), 0, "the default")
     for number in range(1, 20):
         require(one.tell("set", PLAIN, "number", str(number)), "set")
@@ -279,6 +286,7 @@ def the_bus_does_without_the_socket(session):
     session.ctl("write", PLAIN, "number", "-int", "77")
     require_equal(two.tell("get", PLAIN, "number"), 77, "after the daemon's end")
     require_equal(one.tell("get", PLAIN, "number"), 77, "after the daemon's end")
+    require_equal(two.end(), "", "messages")
 
 
 def a_daemon_of_another_bus_is_not_used(session):
@@ -316,9 +324,199 @@ def large_values_are_read(session):
     require_equal(other.tell("get", PLAIN, "text"), "small", "the value after a large one")
 
 
+def what_is_set_in_the_layer_of_this_machine_is_seen(session):
+    def of_machine(key):
+        return session.ctl("-currentHost", "read", PLAIN, key, status=None)
+
+    session.ctl("write", PLAIN, "number", "-int", "1")
+    session.ctl("-currentHost", "write", PLAIN, "number", "-int", "2")
+    client, other = session.client(), session.client()
+    for reader in (client, other):
+        require_equal(reader.tell("get", PLAIN, "number"), 2, "the value of this machine")
+    require_equal(client.tell("user", PLAIN, "number"), 2, "the user's value")
+    require(client.tell("set", PLAIN, "number", "3"), "set")
+    require_equal(client.tell("get", PLAIN, "number"), 3, "the own value")
+    client.tell("sync")
+    require_equal(of_machine("number"), "3", "what is stored for this machine")
+    require_equal(session.ctl("read", PLAIN, "number"), "1", "what is stored for all machines")
+    require_equal(client.tell("get", PLAIN, "number"), 3, "the value when it is stored")
+    other.wait_for("changed", "number")
+    require_equal(other.tell("get", PLAIN, "number"), 3, "what another program has set")
+    client.tell("reset", PLAIN, "number")
+    require_equal(client.tell("get", PLAIN, "number"), 0, "the value after the reset")
+    client.tell("sync")
+    require_equal(of_machine("number"), "", "what is stored for this machine after the reset")
+    require_equal(session.ctl("read", PLAIN, "number", status=None), "",
+                  "what is stored for all machines after the reset")
+    require(client.tell("set", PLAIN, "number", "4"), "set")
+    client.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "4", "a key that this machine does not have")
+    require_equal(of_machine("number"), "", "a key that this machine does not have")
+
+
+def a_lock_of_all_domains_comes_and_goes(session, **variables):
+    client, file = session.client(**variables), session.managed / "NSGlobalDomain.json"
+    require(client.tell("writable", PLAIN, "number"), "a key without a lock is writable")
+    require(client.tell("set", OTHER, "number", "3"), "set")
+    client.tell("sync")
+    file.write_text(json.dumps({"text": "theirs", "$locked": ["num*"]}))
+    client.wait_for("writable-changed", "number")
+    for schema, key, is_writable in [(PLAIN, "number", False), (OTHER, "number", False),
+                                     (PLAIN, "text", False), (PLAIN, "small", True)]:
+        require_equal(client.tell("writable", schema, key), is_writable, f"{schema} {key} is writable")
+    require_equal(client.tell("set", OTHER, "number", "4"), False, "set of a locked key")
+    require_equal(client.tell("get", OTHER, "number"), 3, "the value of a locked key")
+    require_equal(client.tell("get", PLAIN, "text"), "default", "the value of a key with a lock")
+    later = session.client(**variables)
+    require_equal(later.tell("writable", PLAIN, "number"), False, "writable in a later program")
+    file.unlink()
+    # Each schema has its own signals.
+    while not all(client.tell("writable", schema, "number") for schema in (PLAIN, OTHER)):
+        client.wait_for("writable-changed", "number")
+
+
+def a_lock_of_all_domains_comes_and_goes_on_the_bus(session):
+    a_lock_of_all_domains_comes_and_goes(session, **on_the_bus(session))
+
+
+def a_page_that_is_cut_ends_no_program(session):
+    client = session.client()
+    session.ctl("write", PLAIN, "number", "-int", "1")
+    require_equal(client.tell("get", PLAIN, "number"), 1, "the value")
+    pages = list((session.runtime / "defaultsd").rglob("counters"))
+    require_equal(len(pages), 1, "the number of pages")
+    for size in (16384, 64, 0):
+        os.truncate(pages[0], size)
+        require_equal(client.tell("get", PLAIN, "number"), 1, f"the value with a page of {size} bytes")
+    for number in range(2, 9):
+        session.ctl("write", PLAIN, "number", "-int", number)
+        require_equal(client.tell("get", PLAIN, "number"), number, "a value after the cut")
+
+
+def a_page_that_cannot_be_cut_is_mapped(session):
+    """A service manager keeps it, so it is memory that is sealed."""
+    client = session.client()
+    require_equal(client.tell("get", PLAIN, "number"), 0, "the value")
+    manager = ServiceManager(session.home)
+    session.replace_daemon(**manager.variables)
+    for number in range(1, 9):
+        session.ctl("write", PLAIN, "number", "-int", number)
+        require_equal(client.tell("get", PLAIN, "number"), number, "a read after the change")
+    maps = pathlib.Path(f"/proc/{client.process.pid}/maps").read_text()
+    require("defaultsd-counters" in maps, "the page is not mapped")
+    manager.end()
+
+
+def what_is_too_large_is_refused_at_once(session):
+    client = session.client()
+    require(client.tell("set", PLAIN, "number", "1"), "set")
+    require_equal(client.tell("set_repeated", PLAIN, "anything", "n", 300_000), False,
+                  "set of more values than a call takes")
+    require_equal(client.tell("set_repeated", PLAIN, "anything", "y", 17 << 20), False,
+                  "set of more bytes than a value may have")
+    require(client.tell("set_repeated", PLAIN, "anything", "y", 15 << 20), "set of 15 MiB")
+    client.tell("delay", PLAIN)
+    for key, schema in (("anything", PLAIN), ("second", PLAIN), ("third", PLAIN)):
+        require(client.tell("set_repeated", schema, key, "y", 15 << 20), "a delayed set")
+    client.tell("apply", PLAIN)
+    client.tell("revert", PLAIN)
+    require(client.tell("set", PLAIN, "number", "2"), "a later set")
+    client.tell("apply", PLAIN)
+    client.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "2", "a change after those")
+    require_equal(session.ctl("read", PLAIN, "second", status=None), "", "a part of a large change")
+
+
+def a_refused_rule_is_reported(session):
+    """A bus has limits for the rules of a program."""
+    from privatebus import SESSION_LIMITS, PrivateBus
+    session.bus.stop()
+    session.bus = PrivateBus(
+        session.home, session.environment, services=session.home / "services",
+        limits=SESSION_LIMITS | {"max_match_rules_per_connection": 8}).start()
+    client = session.client(**on_the_bus(session))
+    for number in range(12):
+        client.tell("get", ANYWHERE, "number", f"/a/b{number}/")
+    # The daemon itself needs rules, too.
+    for number in range(12):
+        session.ctl("write", f"a.b{number}", "number", "-int", "5")
+        require_equal(client.tell("get", ANYWHERE, "number", f"/a/b{number}/"), 5, "a read")
+    messages = client.end()
+    require("may not be announced" in messages and "match rules" in messages,
+            f"a message says that a rule was refused: {messages}")
+
+
+def a_program_without_a_main_loop_needs_no_thread(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    words = session.python("""
+settings = Gio.Settings(schema_id='org.defaultsd.test.plain')
+print(settings['number'], threads(), end=' ')
+settings['number'] = 6
+Gio.Settings.sync()
+print(settings['number'], threads())""")
+    require_equal(words.split(), ["5", "0", "6", "1"], "values, and threads of the module")
+
+
+def a_program_without_a_main_loop_sees_the_changes_of_others(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    words = session.python(f"""
+settings = Gio.Settings(schema_id='org.defaultsd.test.plain')
+
+def write(number):
+    subprocess.run(['{session.programs}/defaultsctl', 'write', '{PLAIN}', 'number', '-int', str(number)], check=True)
+
+print(settings['number'], end=' ')
+write(6)
+print(settings['number'], end=' ')
+os.kill({session.daemon()}, 9)
+write(7)
+# It waits for a value only for a moment.
+while settings['number'] != 7:
+    pass
+print(settings['number'])""")
+    require_equal(words.split(), ["5", "6", "7"], "the values")
+
+
+def the_thread_gets_no_signals(session):
+    client = session.client()
+    require(client.tell("set", PLAIN, "number", "5"), "set")
+    blocked = [
+        re.search(r"SigBlk:\s*(\w+)", (task / "status").read_text()).group(1)
+        for task in pathlib.Path(f"/proc/{client.process.pid}/task").iterdir()
+        if (task / "comm").read_text().strip() == "defaultsd"]
+    # All but those that cannot be blocked, and those of the C library.
+    require_equal([int(mask, 16) | 3 << 31 for mask in blocked],
+                  [(1 << 64) - 1 & ~(1 << 8 | 1 << 18) | 3 << 31], "the signals that are blocked")
+
+
+def a_connection_made_in_advance_is_used_only_by_its_process(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    # This loads all modules.
+    load = "Gio.Vfs.get_default()\n"
+    use = """
+settings = Gio.Settings(schema_id='org.defaultsd.test.plain')
+print(settings['number'], settings.set_int('number', settings['number'] + 1))
+Gio.Settings.sync()
+"""
+    forked = load + "child = os.fork()\nif child: os.waitpid(child, 0)\n" + use
+    require_equal(session.python(forked).split(), ["5", "True", "6", "True"], "a fork")
+    closed = load + "os.closerange(3, 100)\nfiles = [open('/dev/zero') for _ in range(9)]\n" + use
+    require_equal(session.python(closed).split(), ["7", "True"], "closed files")
+    ended = load + f"os.kill({session.daemon()}, 9)\n" + use
+    require_equal(session.python(ended).split(), ["8", "True"], "a daemon that has ended")
+    require_equal(session.ctl("read", PLAIN, "number"), "9", "what is stored")
+
+
 TRIALS = [
     values_are_seen_by_every_program, a_read_is_never_older_than_an_acknowledged_change,
-    a_killed_daemon_is_replaced, a_daemon_is_replaced_again_and_again_on_the_bus, a_daemon_is_replaced_by_another, a_bus_that_ends_takes_nothing, a_lock_comes_and_goes,
+    a_killed_daemon_is_replaced, a_daemon_is_replaced_again_and_again_on_the_bus,
+    a_daemon_is_replaced_by_another, a_bus_that_ends_takes_nothing, a_lock_comes_and_goes,
+    a_lock_of_all_domains_comes_and_goes, a_lock_of_all_domains_comes_and_goes_on_the_bus,
+    what_is_set_in_the_layer_of_this_machine_is_seen, a_page_that_is_cut_ends_no_program,
+    a_page_that_cannot_be_cut_is_mapped, what_is_too_large_is_refused_at_once,
+    a_refused_rule_is_reported, a_program_without_a_main_loop_needs_no_thread,
+    a_program_without_a_main_loop_sees_the_changes_of_others,
+    the_thread_gets_no_signals, a_connection_made_in_advance_is_used_only_by_its_process,
     values_of_wrong_types_are_defaults, a_hostile_value_does_not_hide_its_neighbours,
     deep_values_are_refused_at_once, a_refused_change_flips_back, without_a_bus_there_are_defaults,
     a_forked_child_reads_and_changes_nothing, a_stopped_daemon_blocks_no_program,

@@ -74,10 +74,22 @@ extension Connection {
         nameLostHandlers[name, default: []].append(handler)
     }
 
-    /// Tells of a name that is lost, if that is what a message of the bus says.
-    func noteLostName(_ message: borrowing Message) {
-        guard !nameLostHandlers.isEmpty, !link.isDirect, let name = message.lostName else { return }
-        for handler in nameLostHandlers[name] ?? [] { handler() }
+    /// Calls a closure on the loop's thread each time when the bus says that a well-known name is ours
+    /// now.
+    package func onNameAcquired(_ name: BusName, _ handler: @escaping @Sendable () -> Void) {
+        nameAcquiredHandlers[name, default: []].append(handler)
+    }
+
+    /// Tells of a name that is lost or acquired, if that is what a message of the bus says.
+    func noteOwnedNames(_ message: borrowing Message) {
+        guard !nameLostHandlers.isEmpty || !nameAcquiredHandlers.isEmpty, !link.isDirect else {
+            return
+        }
+        if let name = message.lostName {
+            for handler in nameLostHandlers[name] ?? [] { handler() }
+        } else if let name = message.acquiredName {
+            for handler in nameAcquiredHandlers[name] ?? [] { handler() }
+        }
     }
 }
 

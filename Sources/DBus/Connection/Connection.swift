@@ -62,6 +62,7 @@ package actor Connection {
     /// Whether reading stops as soon as no reply is waited for.
     var isPaused = false
     var nameLostHandlers: [BusName: [@Sendable () -> Void]] = [:]
+    var nameAcquiredHandlers: [BusName: [@Sendable () -> Void]] = [:]
     private var flushes: [CheckedContinuation<Void, Never>] = []
     private var disconnectHandlers: [@Sendable () -> Void] = []
     /// Whether neither side has ended the connection.
@@ -201,7 +202,7 @@ package actor Connection {
             updatePause()
         case .signal:
             if message.isDisconnection { return disconnected() }
-            noteLostName(message)
+            noteOwnedNames(message)
             deliver(message)
         case nil: break
         }

@@ -159,8 +159,13 @@ extension Message {
     }
 
     /// The name that the bus says we do not own any more; nil for another message.
-    var lostName: BusName? {
-        guard dbus_message_is_signal(pointer, DBUS_INTERFACE_DBUS, "NameLost") != 0, sender == .bus
+    var lostName: BusName? { name(in: "NameLost") }
+
+    /// The name that the bus says we own now; nil for another message.
+    var acquiredName: BusName? { name(in: "NameAcquired") }
+
+    private func name(in signal: String) -> BusName? {
+        guard dbus_message_is_signal(pointer, DBUS_INTERFACE_DBUS, signal) != 0, sender == .bus
         else { return nil }
         var reader = MessageReader(self)
         return try? BusName(try reader.readString())

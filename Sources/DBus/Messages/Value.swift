@@ -49,9 +49,30 @@ extension Value {
     ///   is too long or too deep, or a structure without fields.
     package var type: Signature {
         get throws(DBusError) {
+            if let basicType { return Signature(checked: basicType) }
             var types = ""
             try appendType(to: &types)
             return try Signature(types)
+        }
+    }
+
+    /// The type, if it is not one of a container.
+    private var basicType: String? {
+        switch self {
+        case .byte: "y"
+        case .boolean: "b"
+        case .int16: "n"
+        case .uint16: "q"
+        case .int32: "i"
+        case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
+        case .double: "d"
+        case .string: "s"
+        case .objectPath: "o"
+        case .signature: "g"
+        case .unixFD: "h"
+        case .bytes, .variant, .array, .dictionary, .structure: nil
         }
     }
 
@@ -59,19 +80,6 @@ extension Value {
     private func appendType(to types: inout String) throws(DBusError) {
         guard types.utf8.count <= Signature.maximumLength else { throw .badSignature(types) }
         switch self {
-        case .byte: types += "y"
-        case .boolean: types += "b"
-        case .int16: types += "n"
-        case .uint16: types += "q"
-        case .int32: types += "i"
-        case .uint32: types += "u"
-        case .int64: types += "x"
-        case .uint64: types += "t"
-        case .double: types += "d"
-        case .string: types += "s"
-        case .objectPath: types += "o"
-        case .signature: types += "g"
-        case .unixFD: types += "h"
         case .bytes: types += "ay"
         case .variant: types += "v"
         case .array(let element, _): types += element.asArray.string
@@ -81,6 +89,7 @@ extension Value {
             types += "("
             for field in fields { try field.appendType(to: &types) }
             types += ")"
+        default: types += basicType ?? ""
         }
     }
 }

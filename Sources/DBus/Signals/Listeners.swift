@@ -27,6 +27,8 @@ package struct Listeners: Sendable {
     /// If not, the bus does not show its match rules, or has too many, and these are all connections
     /// except ours.
     package let haveRules: Bool
+    /// The paths in the match rules of each, for the first argument; nil for a rule without one.
+    package let paths: [BusName: Set<String?>]
 }
 
 extension Connection {
@@ -75,25 +77,24 @@ extension Connection {
             Self.busStatistics, "GetAllMatchRules", about: nil, replying: "a{sas}",
             isAnsweredAtEnd: true
         ) { reader in
-            var names: [[BusName]] = signals.map { _ in [] }
+            var paths: [[BusName: Set<String?>]] = signals.map { _ in [:] }
             _ = try reader.readDictionary { entry in
-                let name = try entry.readString()
-                var listening: Set<Int> = []
+                let name = try BusName(try entry.readString())
                 _ = try entry.readArray { rules in
                     let rule = try rules.readString()
                     for index in signals.indices where signals[index].mayMatch(rule: rule) {
-                        listening.insert(index)
+                        paths[index][name, default: []].insert(BroadcastSignal.path(in: rule))
                     }
                 }
-                for index in listening { names[index].append(try BusName(name)) }
                 return ((), ())
             }
-            return names
+            return paths
         } then: { result in
-            guard let names = try? result.get() else {
+            guard let paths = try? result.get() else {
                 return self.readNames(for: signals, completion: completion)
             }
-            self.identifyListeners(names, haveRules: true, completion: completion)
+            self.identifyListeners(
+                paths.map { Array($0.keys) }, paths, completion: completion)
         }
     }
 
@@ -107,24 +108,25 @@ extension Connection {
         } then: { result in
             guard let names = try? result.get() else { return completion(nil) }
             let unique = names.filter { $0.hasPrefix(":") }.compactMap { try? BusName($0) }
-            self.identifyListeners(
-                signals.map { _ in unique }, haveRules: false, completion: completion)
+            self.identifyListeners(signals.map { _ in unique }, nil, completion: completion)
         }
     }
 
-    /// - Parameter names: Those of the listeners to each signal.
+    /// - Parameters:
+    ///   - names: Those of the listeners to each signal.
+    ///   - paths: What their rules say about the first argument; nil if there are no rules.
     private func identifyListeners(
-        _ names: [[BusName]], haveRules: Bool,
+        _ names: [[BusName]], _ paths: [[BusName: Set<String?>]]?,
         completion: @escaping @Sendable ([Listeners]?) -> Void
     ) {
         let all = Array(Set(names.joined()).subtracting([uniqueName].compactMap(\.self)))
         identify(all) { credentials in
             let known = Dictionary(uniqueKeysWithValues: zip(all, credentials))
             completion(
-                names.map { names in
+                names.indices.map { index in
                     Listeners(
-                        all: names.compactMap { name in known[name].map { (name, $0) } },
-                        haveRules: haveRules)
+                        all: names[index].compactMap { name in known[name].map { (name, $0) } },
+                        haveRules: paths != nil, paths: paths?[index] ?? [:])
                 })
         }
     }
@@ -168,6 +170,15 @@ struct BroadcastSignal {
             if excludes(key, String(parts[index + 1])) { return false }
         }
         return true
+    }
+
+    /// The path that a rule has for the first argument; nil if it has none, or one with a quote.
+    static func path(in rule: String) -> String? {
+        let parts = rule.split(separator: "'", omittingEmptySubsequences: false)
+        guard !rule.utf8.contains(UInt8(ascii: "\\")) else { return nil }
+        let keys = stride(from: 0, to: parts.count - 1, by: 2)
+        let key = keys.first { parts[$0].drop { $0 == "," } == "arg0path=" }
+        return key.map { String(parts[$0 + 1]) }
     }
 
     private func excludes(_ key: Substring, _ value: String) -> Bool {

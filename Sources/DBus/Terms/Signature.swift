@@ -58,7 +58,8 @@ extension Signature {
 
     /// Whether it is exactly one complete type, as an array's element and a variant's content are.
     package var isSingleType: Bool {
-        !string.isEmpty && Self.firstType(of: string.utf8[...]).count == string.utf8.count
+        let count = string.utf8.count
+        return count == 1 || count > 1 && Self.firstType(of: string.utf8[...]).count == count
     }
 
     /// The code of the first type; nil if there is none.

@@ -99,6 +99,13 @@ extension GVDBTable {
 
     /// The whole name of an item: the parts of its parents, the farthest first, and its own.
     package func name(of item: Int) throws(GVDBError) -> String {
+        let bytes = try nameBytes(of: item)
+        guard let name = String(validating: bytes, as: UTF8.self) else { throw .name(item: item) }
+        return name
+    }
+
+    /// The bytes of the name, which may be no text.
+    func nameBytes(of item: Int) throws(GVDBError) -> [UInt8] {
         var parts: [Range<Int>] = []
         var length = 0
         var next: Int? = item
@@ -117,10 +124,14 @@ extension GVDBTable {
             }
             parts.append(part)
         }
-        let bytes = parts.reversed().flatMap { file.bytes[$0] }
-        guard let name = String(validating: bytes, as: UTF8.self) else { throw .name(item: item) }
-        return name
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
+        for part in parts.reversed() { bytes += file.bytes[part] }
+        return bytes
     }
+
+    /// Where the file says where the content of an item is.
+    func placeOfContent(of item: Int) -> Int { place(of: item) + 16 }
 
     /// Where the content of an item is, if it has the given kind.
     private func content(
@@ -133,6 +144,11 @@ extension GVDBTable {
     /// The number of bytes of an item's value; nil if it is not a value in the file.
     func valueSize(of item: Int) -> Int? {
         try? content(of: item, .value, alignment: 8).count
+    }
+
+    /// The bytes of an item's value, which have the form of a variant if the file is right.
+    func bytes(of item: Int) throws(GVDBError) -> ArraySlice<UInt8> {
+        file.bytes[try content(of: item, .value, alignment: 8)]
     }
 
     /// The value of an item.

@@ -163,19 +163,20 @@ private struct ItemOrder {
             hashes.append(GVDBFormat.hash(of: item.name, after: start))
         }
         let count = hashes.count
-        let numbers = hashes.indices.sorted { first, second in
-            (Int(hashes[first]) % count, first) < (Int(hashes[second]) % count, second)
-        }
-        var places = Array(repeating: 0, count: count)
         var counts = Array(repeating: 0, count: count)
-        for (place, number) in numbers.enumerated() {
-            places[number] = place
-            counts[Int(hashes[number]) % count] += 1
-        }
-        var next = 0
+        for hash in hashes { counts[Int(hash) % count] += 1 }
+        var end = 0
         let buckets = counts.map { count in
-            defer { next += count }
-            return next
+            defer { end += count }
+            return end
+        }
+        var next = buckets
+        var numbers = Array(repeating: 0, count: count)
+        let places = hashes.indices.map { number in
+            let bucket = Int(hashes[number]) % count
+            defer { next[bucket] += 1 }
+            numbers[next[bucket]] = number
+            return next[bucket]
         }
         (self.hashes, self.numbers, self.places, self.buckets) = (hashes, numbers, places, buckets)
     }

@@ -46,6 +46,27 @@ package struct SchemaCatalog: Sendable {
             directories: Self.directories(environment), desktops: desktops.map(String.init))
     }
 
+    /// The variables that say where schemas are.
+    private static let variables = [
+        "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS", "GSETTINGS_SCHEMA_DIR", "XDG_CURRENT_DESKTOP",
+    ]
+
+    private static var ownEnvironment: [String: String] {
+        var environment: [String: String] = [:]
+        for name in variables {
+            environment[name] = getenv(name).flatMap { String(validatingCString: $0) }
+        }
+        return environment
+    }
+
+    /// Opens the compiled files that programs with the environment of this process find.
+    package static func ofThisProcess() -> SchemaCatalog {
+        SchemaCatalog(environment: ownEnvironment)
+    }
+
+    /// The directories that GLib searches in a program with the environment of this process.
+    package static var ownDirectories: [String] { directories(ownEnvironment) }
+
     /// The directories that GLib searches, in its order.
     package static func directories(_ environment: [String: String]) -> [String] {
         func variable(_ name: String) -> String? {

@@ -59,11 +59,14 @@ extension [UInt8] {
         let text = Array(text.utf8)
         guard let first = text.first else { return true }
         return withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while rest.count >= text.count, let found = rest.firstIndex(of: first) {
-                rest = rest[found...]
-                if rest.starts(with: text) { return true }
-                rest = rest.dropFirst()
+            var offset = 0
+            while let base = bytes.baseAddress, offset + text.count <= bytes.count,
+                let found = memchr(base + offset, Int32(first), bytes.count - offset)
+            {
+                offset = base.distance(to: UnsafeRawPointer(found))
+                guard offset + text.count <= bytes.count else { return false }
+                if memcmp(found, text, text.count) == 0 { return true }
+                offset += 1
             }
             return false
         }

@@ -119,6 +119,13 @@ extension ExactValue {
         self.init(try VariantForm.value(of: archive), plainInteger: plainInteger)
     }
 
+    /// The same for the archive that bytes are.
+    ///
+    /// - Throws: `ArchiveError` if they are none, and the same errors.
+    package init?(validating bytes: [UInt8], plainInteger: PlainInteger = .int64) throws {
+        self.init(try VariantForm.value(validating: bytes), plainInteger: plainInteger)
+    }
+
     /// The archive, with a marker if the type needs one.
     ///
     /// - Throws: ``ContractError`` with code `tooLarge`.

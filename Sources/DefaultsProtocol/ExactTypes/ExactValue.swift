@@ -258,6 +258,9 @@ extension ExactValue {
         .object(Self.className, [("type", .string(type.description)), ("value", form)])
     }
 
+    /// Whether a value form is a marker, so that it says its type itself.
+    package static func isMarker(_ form: Value) -> Bool { form.unwrapped.marker != nil }
+
     /// The value form with a marker in any case.
     package var markedForm: Value { marker(around: form()) }
 

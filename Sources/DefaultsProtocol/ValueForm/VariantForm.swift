@@ -20,6 +20,33 @@ package enum VariantForm {
     package static func value(
         of archive: KeyedArchive, inside containers: Int = 1, budget: inout ValueBudget
     ) throws -> Value {
+        try value(inside: containers, budget: &budget) {
+            try archive.render(into: &$0, mostValues: $1)
+        }
+    }
+
+    /// The value of the archive that bytes are; see ``value(of:inside:budget:)``.
+    ///
+    /// - Throws: The same errors, and `ArchiveError` if the bytes are no archive.
+    package static func value(
+        validating bytes: [UInt8], inside containers: Int = 1, budget: inout ValueBudget
+    ) throws -> Value {
+        guard budget.values > 0, let scalar = ScalarArchive(bytes) else {
+            let archive = try KeyedArchive(validating: bytes)
+            return try value(of: archive, inside: containers, budget: &budget)
+        }
+        return try value(inside: containers, budget: &budget) { writer, _ in
+            try scalar.render(into: &writer)
+        }
+    }
+
+    /// The value that a closure writes.
+    ///
+    /// - Parameter render: Gets the writer, and the most values that it takes.
+    private static func value(
+        inside containers: Int, budget: inout ValueBudget,
+        _ render: (inout VariantWriter, Int) throws -> Void
+    ) throws -> Value {
         let allowed = ValueBudget(
             values: min(budget.values, ValueBudget.archive.values),
             bytes: min(budget.bytes, ValueBudget.archive.bytes))
@@ -29,7 +56,7 @@ package enum VariantForm {
             budget.bytes -= allowed.bytes - writer.budget.bytes
         }
         do {
-            try archive.render(into: &writer, mostValues: allowed.values)
+            try render(&writer, allowed.values)
         } catch is TooManyValues {
             throw VariantWriter.tooMany
         } catch let error as ArchiveError where error.code == .outputTooLarge {
@@ -44,6 +71,12 @@ package enum VariantForm {
     package static func value(of archive: KeyedArchive) throws -> Value {
         var budget = ValueBudget.archive
         return try value(of: archive, budget: &budget)
+    }
+
+    /// The value of one archive; see ``value(validating:inside:budget:)``.
+    package static func value(validating bytes: [UInt8]) throws -> Value {
+        var budget = ValueBudget.archive
+        return try value(validating: bytes, budget: &budget)
     }
 
     /// The archive of a value.

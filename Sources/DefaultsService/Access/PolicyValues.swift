@@ -3,7 +3,6 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
-import KeyedArchive
 
 /// The values that decide what programs may do: grants and quotas.
 ///
@@ -27,7 +26,7 @@ extension DefaultsObject {
                 guard size <= Self.largest, let stored = try database.value(domain, key) else {
                     return nil
                 }
-                return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+                return try VariantForm.value(validating: stored.archive)
             } catch {
                 return nil
             }

@@ -27,11 +27,12 @@ struct RefusalLog {
     mutating func note(_ quota: QuotaUse, _ logger: Logger) {
         let excess = Excess(name: quota.name, bound: quota.bound)
         guard excesses.count < Self.most, excesses.insert(excess).inserted else { return }
-        logger.notice(
+        logger.log(
+            .quotaReached, level: .notice,
             """
             A change was refused because of the bound \(quota.bound.rawValue) of \(quota.name), which is \
             \(quota.limit). 'defaultsctl stats' shows who is near. This is logged once.
-            """)
+            """, fields: [.program: quota.name])
     }
 
     /// Notes a refusal.
@@ -48,13 +49,16 @@ struct RefusalLog {
         guard logged.count < Self.most, logged.insert(refusal).inserted else { return }
         let program = application ?? "A program in a sandbox without a known application"
         guard let domain else {
-            return logger.notice(
-                "\(program) may not call \(refusal.member), because it is in a sandbox.")
+            return logger.log(
+                .callRefused, level: .notice,
+                "\(program) may not call \(refusal.member), because it is in a sandbox.",
+                fields: [.program: program])
         }
-        logger.notice(
+        logger.log(
+            .callRefused, level: .notice,
             """
             \(program) has called \(refusal.member) for the domain \(domain), which it may not use. \
             'defaultsctl grant' can allow it. This is logged once for each method.
-            """)
+            """, fields: [.program: program, .domain: domain.name])
     }
 }

@@ -140,11 +140,12 @@ final class DomainReading {
             ), to: &reply)
     }
 
-    /// A domain that a client attaches: the domain as the caller spelled it, and the keys and
-    /// prefixes that the administrator has locked.
+    /// A domain that a client attaches: the domain as the caller spelled it, whether it is worth reading,
+    /// and the keys and prefixes that the administrator has locked.
     struct Attached {
         let spelling: String
         let domain: Domain
+        let mayHaveKeys: Bool
         let locked: [String]
     }
 
@@ -181,7 +182,8 @@ final class DomainReading {
         try form.writeReply(page, at: view.generation.rawValue, to: &reply) { array in
             for attached in domains {
                 let domain = attached.domain
-                let selection = BulkSelection(of: try view.summaries(of: domain), room: &room)
+                let entries = attached.mayHaveKeys ? try view.summaries(of: domain) : []
+                let selection = BulkSelection(of: entries, room: &room)
                 var leftOut: [Key] = []
                 try form.writeDomain(
                     attached.spelling, slot: Database.counterSlot(of: domain),
@@ -251,7 +253,7 @@ final class DomainReading {
         guard let stored = try intactValue(of: key, in: domain) else { return nil }
         do {
             return try VariantForm.value(
-                of: KeyedArchive(validating: stored.archive), inside: containers, budget: &budget)
+                validating: stored.archive, inside: containers, budget: &budget)
         } catch is ContractError, is ArchiveError {
             return nil
         }

@@ -240,7 +240,9 @@ extension DefaultsObject {
             case .givenUp: break
             }
         } catch {
-            if !upkeep.isFailing { logger.warning("\(error) It is retried every hour.") }
+            if !upkeep.isFailing {
+                logger.log(.backupFails, level: .warning, "\(error) It is retried every hour.")
+            }
             pauseDailyBackups()
         }
     }
@@ -252,7 +254,9 @@ extension DefaultsObject {
 
     /// Reports damage that was found while every row was read, and starts the repair.
     private func note(_ damage: StoreDamage) {
-        logger.error("The database is damaged, and no backup was made of it. \(damage)")
+        logger.log(
+            .damage, level: .error,
+            "The database is damaged, and no backup was made of it. \(damage)")
         requestRepair(because: damage.description)
     }
 }

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsDconf
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -64,6 +65,7 @@ extension DefaultsObject {
     private func reply(to call: MethodCall, _ generation: Generation) throws {
         // Xfconf's calls have no result.
         guard call.interface != Xfconf.interface else { return try call.reply() }
+        guard call.interface != Dconf.interface else { return answerWhenPublished(call) }
         try call.reply { try GenerationReply.write(generation.rawValue, to: &$0) }
     }
 

@@ -33,6 +33,7 @@ extension DefaultsObject {
 
     /// Sends signals to those who follow the domains, and to the bus.
     func announce(_ announcements: [Announcement]) {
+        noteForDconf(announcements)
         for announcement in announcements {
             tellFollowers(announcement)
             if connection.uniqueName == nil {
@@ -79,10 +80,13 @@ extension DefaultsObject {
         }
     }
 
+    /// The services of desktops that have a signal for each change of a key.
+    private var signalledDesktops: [DesktopService] { desktops.filter(\.hasSignalsOfKeys) }
+
     private func beginQuery() {
         queryTimer = nil
         audience.beginQuery(at: .now)
-        let addresses = [ChangedSignal.address] + desktops.map(\.signals)
+        let addresses = [ChangedSignal.address] + signalledDesktops.map(\.signals)
         connection.assumeIsolated { connection in
             connection.queryListeners(to: addresses) { listeners in
                 self.assumeIsolated { $0.finishQuery(listeners) }
@@ -99,7 +103,7 @@ extension DefaultsObject {
             at: .now, hasAnswer: listeners != nil || isOver)
         if let listeners {
             send(announcements, to: listeners[0])
-            for (desktop, listeners) in zip(desktops, listeners.dropFirst()) {
+            for (desktop, listeners) in zip(signalledDesktops, listeners.dropFirst()) {
                 send(announcements, of: desktop, to: listeners)
             }
         }

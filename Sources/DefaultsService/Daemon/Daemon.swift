@@ -1,4 +1,5 @@
 import DBus
+import DconfFiles
 import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
@@ -19,6 +20,7 @@ package actor Daemon {
 
     nonisolated let loop: EventLoop
     let connection: Connection
+    private let options: DaemonOptions
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     /// The services of desktops that are served, too.
@@ -95,7 +97,7 @@ package actor Daemon {
 
     /// Reports why the daemon cannot serve, and gives the status to end with.
     private static func fail(_ error: any Error, logger: Logger) -> ExitStatus {
-        logger.critical("\(error)")
+        logger.log(.ending, level: .critical, "\(error)")
         ServiceManager.notifyStopping(because: "\(error)")
         return ExitStatus(of: error)
     }
@@ -109,6 +111,7 @@ package actor Daemon {
         examiner = ProcessExaminer(asking: helper?.examinations)
         self.pageKeeper = pageKeeper
         self.connection = connection
+        self.options = options
         callers = options.callers
         let desktops = options.servedDesktops
         places = options.places(serving: desktops)
@@ -126,7 +129,9 @@ package actor Daemon {
             return try HelperProcess.start()
         } catch {
             guard !Examiner.isOutside else { throw .noExaminer(error) }
-            logger.warning("There is no second process, so the daemon is not confined: \(error)")
+            logger.log(
+                .notConfined, level: .warning,
+                "There is no second process, so the daemon is not confined: \(error)")
             return nil
         }
     }
@@ -176,7 +181,7 @@ extension Daemon {
                 try await self.start(at: location)
             } catch {
                 // If the process is already ending, the end has caused this error.
-                if await !self.isEnding { self.logger.critical("\(error)") }
+                if await !self.isEnding { self.logger.log(.ending, level: .critical, "\(error)") }
                 await self.end(with: ExitStatus(of: error), because: "\(error)")
             }
         }
@@ -201,12 +206,13 @@ extension Daemon {
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
-        confine(to: database.ownDirectories)
+        let dconf = options.dconfFile(serving: desktops, at: location)
+        confine(to: database.ownDirectories, with: dconf)
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            desktops: desktops, examiner: examiner, logger: logger,
+            desktops: desktops, dconf: dconf, examiner: examiner, logger: logger,
             abandon: { error in self.assumeIsolated { $0.abandon(error) } })
         self.object = object
         await object.start()
@@ -221,8 +227,9 @@ extension Daemon {
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
-        let summary = await object.summary
-        logger.info("\(summary)")
+        let summary = await object.status
+        logger.log(
+            .serving, level: .info, summary, fields: [.generation: "\(await object.generation)"])
         ServiceManager.notifyReady(status: summary)
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
     }
@@ -236,7 +243,8 @@ extension Daemon {
             do {
                 let reply = try await connection.requestName(name)
                 guard reply == .inQueue, callers == .bus else { continue }
-                logger.warning(
+                logger.log(
+                    .nameTaken, level: .warning,
                     """
                     Another program owns \(name). This daemon serves that name as soon as the other \
                     program ends, such as when you log in again.
@@ -249,16 +257,21 @@ extension Daemon {
 
     /// Gives up what the daemon does not need from now on.
     ///
-    /// - Parameter directories: Where the database keeps its files.
-    private func confine(to directories: [String]) {
+    /// - Parameters:
+    ///   - directories: Where the database keeps its files.
+    ///   - dconf: dconf's file, if its service is served.
+    private func confine(to directories: [String], with dconf: DconfFile?) {
         if ServiceConfinement.isOff {
-            return logger.warning(
+            return logger.log(
+                .notConfined, level: .warning,
                 "The daemon is not confined, because DEFAULTSD_UNCONFINED is in its environment.")
         }
         Database.useFileCalls()
         let confinement = ServiceConfinement(
             FileKeeper.Places(
-                own: directories, read: places.directories, databases: Database.applicationID))
+                own: directories + (dconf?.places.directories ?? []),
+                read: places.directories + (dconf == nil ? [] : SchemaCatalog.ownDirectories),
+                databases: Database.applicationID))
         let failures = confinement.begin(with: helper?.requests)
         for failure in failures {
             logger.debug("The daemon is less confined than it could be: \(failure)")
@@ -296,7 +309,7 @@ extension Daemon {
             do throws(StorageError) {
                 return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
                     if notice.severity == .progress { ServiceManager.notifyProgress("\(notice)") }
-                    logger.log(level: notice.severity.logLevel, "\(notice)")
+                    logger.log(notice)
                 }
             } catch {
                 guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
@@ -322,11 +335,13 @@ extension Daemon {
     }
 }
 
-extension Notice.Severity {
-    fileprivate var logLevel: Logger.Level {
-        switch self {
-        case .progress, .information: .info
-        case .warning: .warning
+extension Logger {
+    /// Logs a message of the storage.
+    fileprivate func log(_ notice: Notice) {
+        switch notice.severity {
+        case .progress, .information: info("\(notice)")
+        case .warning: warning("\(notice)")
+        case .repair: log(.repaired, level: .warning, "\(notice)")
         }
     }
 }
@@ -381,7 +396,9 @@ extension Daemon {
 
     /// Ends without the database, which can no longer be used.
     func abandon(_ error: any Error) {
-        logger.critical("\(error) The crash journal keeps the changes for the next start.")
+        logger.log(
+            .ending, level: .critical,
+            "\(error) The crash journal keeps the changes for the next start.")
         ServiceManager.notifyStopping(because: "\(error)")
         isEnding = true
         status = ExitStatus(of: error)

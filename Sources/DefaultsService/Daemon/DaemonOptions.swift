@@ -1,4 +1,6 @@
 import DBus
+import DefaultsDconf
+import DconfFiles
 package import DefaultsFiles
 import DefaultsStorage
 import Glibc
@@ -42,6 +44,21 @@ package struct DaemonOptions: Sendable {
             FileStatus.ifAny("\(location.directory)/\($0.rawValue)") != nil
         }
         return desktopServices.union(adopted)
+    }
+
+    /// dconf's file of the user, if dconf's service is served.
+    ///
+    /// - Parameter location: Where the database is.
+    func dconfFile(serving services: [DesktopService], at location: DatabaseLocation) -> DconfFile?
+    {
+        guard callers.areOnBus, services.contains(.dconf),
+            let standard = try? DatabaseLocation.fromEnvironment()
+        else { return nil }
+        let places = DconfFile.Places(
+            directory: Path.parent(of: standard.directory) + "/dconf",
+            flags: standard.runtimeDirectory.map { "\($0)/dconf" },
+            imported: "\(location.directory)/dconf.imported")
+        return DconfFile(places: places, schemas: SchemaIndex { .ofThisProcess() })
     }
 
     /// The directories, with those of channels if Xfconf is served.

@@ -1,4 +1,5 @@
 import DBus
+import DefaultsDconf
 import DefaultsModel
 import DefaultsPortal
 import DefaultsXfconf
@@ -7,6 +8,8 @@ import DefaultsXfconf
 package enum DesktopService: String, CaseIterable, Sendable {
     /// The settings service of Xfce.
     case xfconf
+    /// The service of dconf, for programs that use its library.
+    case dconf
     /// A backend of the Settings portal, which programs in a sandbox read.
     case portal
 
@@ -14,6 +17,7 @@ package enum DesktopService: String, CaseIterable, Sendable {
     var busName: BusName {
         switch self {
         case .xfconf: Xfconf.busName
+        case .dconf: Dconf.busName
         case .portal: Portal.busName
         }
     }
@@ -25,6 +29,9 @@ package enum DesktopService: String, CaseIterable, Sendable {
             SignalAddress(
                 members: [Xfconf.propertyChanged.name, Xfconf.propertyRemoved.name],
                 interface: Xfconf.interface, path: Xfconf.objectPath)
+        case .dconf:
+            SignalAddress(
+                members: [Dconf.notify.name], interface: Dconf.interface, path: Dconf.writer)
         case .portal:
             SignalAddress(
                 members: [Portal.settingChanged.name], interface: Portal.interface,
@@ -32,10 +39,16 @@ package enum DesktopService: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a domain may have keys of the service.
+    /// Whether a change of a key has a signal of its own.
+    ///
+    /// Programs of dconf hear of changes when their file has them.
+    var hasSignalsOfKeys: Bool { self != .dconf }
+
+    /// Whether a domain may have keys whose changes have signals of their own.
     func mayHave(_ domain: Domain) -> Bool {
         switch self {
         case .xfconf: domain.name.hasPrefix(ChannelName.prefix)
+        case .dconf: false
         case .portal: domain.name == Portal.namespace
         }
     }
@@ -44,6 +57,7 @@ package enum DesktopService: String, CaseIterable, Sendable {
     func mayHave(_ key: Key) -> Bool {
         switch self {
         case .xfconf: PropertyName.isProperty(key)
+        case .dconf: false
         case .portal: AppearanceKey(rawValue: key.name) != nil
         }
     }

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import SystemCalls
 
@@ -13,6 +12,13 @@ enum ServiceManager {
     /// `systemctl --user status` shows `status`.
     static func notifyReady(status: String) {
         notify("READY=1\nSTATUS=\(status)")
+    }
+
+    /// The service has changed its state.
+    ///
+    /// - Parameter status: The state in a line.
+    static func notify(status: String) {
+        notify("STATUS=\(status)")
     }
 
     /// The start continues and takes long.
@@ -99,12 +105,6 @@ enum ServiceManager {
                 ? UnixSocketAddress(abstract: String(path.dropFirst()))
                 : UnixSocketAddress(path: path)
         else { return false }
-        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard socket >= 0 else { return false }
-        defer { close(socket) }
-        let bytes = Array(state.utf8)
-        return address.withPointer {
-            clinux_send(socket, $0, $1, bytes, bytes.count, descriptor)
-        } == bytes.count
+        return address.send(Array(state.utf8), with: descriptor, waiting: true)
     }
 }

@@ -132,6 +132,7 @@ extension DefaultsObject {
         switch desktop {
         case .xfconf: try propertySignal(for: change)
         case .portal: try settingSignal(for: change)
+        case .dconf: nil
         }
     }
 
@@ -144,7 +145,9 @@ extension DefaultsObject {
         var isBelow = false
         for layer in layers {
             isBelow = isBelow || layer == change.domain
-            guard let stored = try database.value(layer, change.key) else { continue }
+            guard self.layers.mayHaveKeys(layer),
+                let stored = try database.value(layer, change.key)
+            else { continue }
             return isBelow ? .value(stored) : .hidden
         }
         // The layers of other machines have no part in it.

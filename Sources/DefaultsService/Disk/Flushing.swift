@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import Glibc
 import Logging
 
 /// Writes pending changes to the store when ``DiskKeeper`` says so.
@@ -119,13 +120,17 @@ extension DefaultsObject {
     private func flushSucceeded() {
         statistics.flushes += 1
         if disk.failure != nil {
-            logger.notice("The disk accepts changes again. All pending changes are written.")
+            logger.log(
+                .diskWorks, level: .notice,
+                "The disk accepts changes again. All pending changes are written.")
             trouble.disk = ""
         }
         let reached = disk.endFlush(database.flushesBegun)
         Memory.returnFreePages()
         let durable = database.durableGeneration
         for waiter in reached { waiter.resume(.success(durable)) }
+        lastFlush = time(nil)
+        tellStatus()
         goOn()
         backUpDaily()
     }
@@ -137,7 +142,7 @@ extension DefaultsObject {
         longCalls.isLogReady = false
         statistics.failedFlushes += 1
         if disk.failFlush(error, at: .now) {
-            logger.error("\(error)")
+            logger.log(.diskFails, level: .error, error.description)
             trouble.disk = error.description
         }
         // If the store is repaired, they wait for that.

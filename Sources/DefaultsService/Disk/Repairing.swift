@@ -20,12 +20,12 @@ extension DefaultsObject {
         switch disk.note(damage: damage, at: .now) {
         case .repair(isNew: false): break
         case .repair(isNew: true):
-            logger.error("\(damage)")
+            logger.log(.damage, level: .error, damage)
             // The call that has met the damage must return first.
             Task(executorPreference: connection.loop) { await self.workOnDisk() }
         case .none:
             if trouble.damage.isEmpty {
-                logger.error("\(damage)")
+                logger.log(.damage, level: .error, damage)
                 trouble.damage = StorageTrouble.unrepaired(database.path)
             }
             return false

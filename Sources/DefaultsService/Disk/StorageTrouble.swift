@@ -34,14 +34,14 @@ extension DefaultsObject {
         let reason = error.cause.map { " \($0)" } ?? ""
         trouble.journal =
             "Changes are refused because the crash journal cannot be written:\(reason)"
-        logger.error("\(trouble.journal)")
+        logger.log(.journalFails, level: .error, trouble.journal)
     }
 
     /// Reports that changes are accepted again, if they were refused.
     func noteJournalWorks() {
         guard !trouble.journal.isEmpty else { return }
         trouble.journal = ""
-        logger.notice("The crash journal accepts changes again.")
+        logger.log(.journalWorks, level: .notice, "The crash journal accepts changes again.")
     }
 
     /// Announces on the bus, or to the peer, that the property StorageError has changed.

@@ -153,7 +153,7 @@ extension DefaultsObject {
 extension DefaultsObject {
     private func report(_ problems: [LayerProblem]) {
         for problem in problems where !layers.problems.contains(problem) {
-            logger.log(level: layers.problemLevel, "\(problem)")
+            logger.log(.invalidFile, level: layers.problemLevel, "\(problem)")
         }
         layers.problems = Set(problems)
     }

@@ -181,7 +181,9 @@ extension DefaultsObject {
                 merging.kept.contains(path)
                 ? "The last valid contents of this file stay in force in \(domain)."
                 : "None of it is in force."
-            logger.log(level: layers.problemLevel, "\(problem) \(rest)")
+            logger.log(
+                .invalidFile, level: layers.problemLevel, "\(problem) \(rest)",
+                fields: [.domain: domain.name, .path: path])
         }
         for path in (known?.problems ?? [:]).keys.sorted() where merging.problems[path] == nil {
             logger.notice("\(path) is valid again, or was removed.")

@@ -4,7 +4,6 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
-import KeyedArchive
 import SystemCalls
 
 extension DefaultsObject {
@@ -66,7 +65,7 @@ extension DefaultsObject {
     /// The stored archive as a D-Bus value.
     private static func value(of stored: StoredValue) throws -> Value {
         do {
-            return try VariantForm.value(of: KeyedArchive(validating: stored.archive))
+            return try VariantForm.value(validating: stored.archive)
         } catch {
             // A few hundred bytes of shared objects can expand to millions of values.
             Memory.returnFreePages()
@@ -137,7 +136,7 @@ extension DefaultsObject {
                 NamesSize.size(of: totals) <= ContractLimits.maximumReplySize
             else { throw ContractError(tooLargeDomain: domain, on: hosts) }
         }
-        let isLong = try totals.isLong || isLarge(domain, in: view(for: call))
+        let isLong = totals.isLong || totals.isLarge
         try answer(call, isLong: isLong) { try $0.writeAllValues(of: domain, to: &$1) }
     }
 
@@ -156,6 +155,8 @@ extension DefaultsObject {
         /// The totals; nil if they may be larger than those of the keys in the reply.
         let certain: KeyTotals?
         let isLong: Bool
+        /// Whether few keys have values that take long to convert.
+        let isLarge: Bool
     }
 
     func replySize(of domain: Domain, in view: DatabaseView) throws -> ReplySize {
@@ -167,17 +168,8 @@ extension DefaultsObject {
             domain.layer.isWritable && totals.keys <= totals.nameBytes
             && totals.nameBytes <= ContractLimits.maximumNameBytes
         return ReplySize(
-            certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys)
-    }
-
-    /// Whether a domain with few keys has values that take long to convert.
-    func isLarge(_ domain: Domain, in view: DatabaseView) throws -> Bool {
-        var size = 0
-        for entry in try view.summaries(of: domain) {
-            size += entry.size
-            if size > LongCalls.fewBytes { return true }
-        }
-        return false
+            certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys,
+            isLarge: totals.valueBytes > LongCalls.fewBytes)
     }
 }
 
@@ -222,21 +214,27 @@ extension DefaultsObject {
         _ prepare: ([DomainReading.Attached]) throws -> Void
     ) throws {
         let hasValues = form is any ValueAttachCall.Type
-        var isLong = false
         var keys = 0
+        var bytes = 0
         let domains = try call.arguments {
             try form.readArguments(from: &$0) { spelling in
                 let domain = try names.domain(spelling)
-                keys += try database.totals(of: domain).keys
-                isLong = try isLong || hasValues && isLarge(domain, in: view(for: call))
+                let mayHaveKeys = layers.mayHaveKeys(domain)
+                if mayHaveKeys {
+                    let totals = try database.totals(of: domain)
+                    keys += totals.keys
+                    bytes += totals.valueBytes
+                }
                 let managed = try Domain(name: domain.name, layer: .managed)
                 return DomainReading.Attached(
-                    spelling: spelling, domain: domain, locked: try lockedNames(by: managed))
+                    spelling: spelling, domain: domain, mayHaveKeys: mayHaveKeys,
+                    locked: try lockedNames(by: managed))
             }
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
         try prepare(domains)
-        try answer(call, isLong: isLong || keys > LongCalls.fewKeys) {
+        let isLarge = hasValues && bytes > LongCalls.fewBytes
+        try answer(call, isLong: isLarge || keys > LongCalls.fewKeys) {
             if hasValues {
                 try $0.writeValues(domains, page: page, to: &$1)
             } else {

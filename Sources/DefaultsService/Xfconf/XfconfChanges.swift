@@ -89,7 +89,7 @@ extension DefaultsObject {
     ) throws {
         var removals: [(domain: Domain, keys: [Key])] = []
         var isKnown = if case .root = base { true } else { false }
-        for domain in try layers(of: channel) where layers.mayHaveKeys(domain) {
+        for domain in try layers(of: channel) {
             let keys = try database.keys(of: domain).filter(base.covers)
             isKnown = isKnown || !keys.isEmpty
             guard domain.layer.isWritable else { continue }

@@ -49,22 +49,37 @@ extension DefaultsObject {
         let property = try readProperty(in: call)
         let missing = XfconfError.notFound(property.key.name, in: property.channel)
         guard let stored = try stored(property, for: call) else { throw missing }
-        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
-            guard let value = stored.property else { throw missing }
-            return try call.reply { try $0.writeValue(.variant(value.value)) }
-        }
-        try runOnLane(call, in: .conversions) { detached in
-            guard let value = stored.property else { throw missing }
-            try detached.write { try $0.writeValue(.variant(value.value)) }
-        } then: { _, _, detached, _ in
-            try detached.sendReply()
+        try reply(to: call, with: stored) { value, writer in
+            guard let value else { throw missing }
+            try writer.writeValue(.variant(value.value))
         }
     }
 
     private func propertyExists(_ call: MethodCall) throws {
         let property = try readProperty(in: call)
-        let exists = try stored(property, for: call)?.property != nil
-        try call.reply { try $0.writeBool(exists) }
+        guard let stored = try stored(property, for: call) else {
+            return try call.reply { try $0.writeBool(false) }
+        }
+        try reply(to: call, with: stored) { try $1.writeBool($0 != nil) }
+    }
+
+    /// Replies with what the closure writes for the property that an archive is.
+    ///
+    /// A large archive is read on another thread.
+    private func reply(
+        to call: MethodCall, with stored: StoredValue,
+        _ write: @escaping @Sendable (PropertyValue?, inout MessageWriter) throws -> Void
+    ) throws {
+        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+            let value = stored.property
+            return try call.reply { try write(value, &$0) }
+        }
+        try runOnLane(call, in: .conversions) { detached in
+            let value = stored.property
+            try detached.write { try write(value, &$0) }
+        } then: { _, _, detached, _ in
+            try detached.sendReply()
+        }
     }
 
     private func isPropertyLocked(_ call: MethodCall) throws {
@@ -84,7 +99,8 @@ extension DefaultsObject {
         let layers = try layers(of: channel)
         let view = view(for: call, of: layers[0])
         let isLong = try layers.contains {
-            try replySize(of: $0, in: view).isLong || isLarge($0, in: view)
+            let size = try replySize(of: $0, in: view)
+            return size.isLong || size.isLarge
         }
         try answer(call, isLong: isLong) { reading, writer in
             do {
@@ -115,16 +131,21 @@ extension DefaultsObject {
         try call.arguments { try NamedProperty(from: &$0) }
     }
 
-    /// The layers that have a channel's properties, the strongest first.
-    func layers(of channel: ChannelName) throws -> [Domain] {
+    /// The layers of a channel, the strongest first.
+    func allLayers(of channel: ChannelName) throws -> [Domain] {
         try [.managed, .host(hosts.this.id), .domain, .system].map(channel.domain)
+    }
+
+    /// The layers that may have properties, the strongest first.
+    func layers(of channel: ChannelName) throws -> [Domain] {
+        try allLayers(of: channel).filter(layers.mayHaveKeys)
     }
 
     /// What is stored for a property, as far as the caller may see it.
     private func stored(_ property: NamedProperty, for call: MethodCall) throws -> StoredValue? {
         let layers = try layers(of: property.channel)
         let view = view(for: call, of: layers[0])
-        for layer in layers where self.layers.mayHaveKeys(layer) {
+        for layer in layers {
             if let stored = try view.value(layer, property.key) { return stored }
         }
         return nil
@@ -149,7 +170,7 @@ extension ChannelName {
 extension StoredValue {
     /// The value of a property; nil if programs see none in it.
     var property: PropertyValue? {
-        (try? KeyedArchive(validating: archive)).flatMap { PropertyValue($0) }
+        PropertyValue(archive: archive)
     }
 }
 
@@ -166,14 +187,16 @@ extension DomainReading {
     func writeProperties(
         of layers: [Domain], below base: PropertyBase, to reply: inout MessageWriter
     ) throws -> Int {
-        var layerOfKey: [Key: Domain] = [:]
+        var properties: [(key: Key, layer: Domain)] = []
+        var known: Set<Key> = []
         for layer in layers {
-            for key in try view.keys(of: layer) where base.covers(key) {
-                if layerOfKey[key] == nil { layerOfKey[key] = layer }
-            }
+            let keys = try view.keysInNoOrder(of: layer)
+                .filter { base.covers($0) && !known.contains($0) }
+            properties += keys.map { ($0, layer) }
+            if layer != layers.last { known.formUnion(keys) }
         }
         try reply.writeDictionary(key: "s", value: "v") { entries in
-            for (key, layer) in layerOfKey.sorted(by: { $0.key < $1.key }) {
+            for (key, layer) in properties {
                 guard let value = try intactValue(of: key, in: layer)?.property else { continue }
                 try entries.writeEntry {
                     try $0.writeString(key.name)
@@ -184,7 +207,7 @@ extension DomainReading {
                 }
             }
         }
-        return layerOfKey.count
+        return properties.count
     }
 
     /// Writes the reply of `ListChannels`.

@@ -8,7 +8,8 @@ extension DefaultsObject {
     /// The signal for a change of a property; nil if programs do not see the change.
     func propertySignal(for change: DesktopChanges.Change) throws -> DesktopSignal? {
         guard let channel = ChannelName(domain: change.domain.name) else { return nil }
-        let visible = try visible(change, in: layers(of: channel))
+        // A layer whose last file was removed may have changed, too.
+        let visible = try visible(change, in: allLayers(of: channel))
         if case .hidden = visible { return nil }
         let property = [Value.string(channel.description), .string(change.key.name)]
         guard let stored = visible.stored, let value = stored.property else {

@@ -26,13 +26,13 @@ struct DatabaseContents {
         return try store.generation(domain, key)
     }
 
-    /// The keys of a domain, in order.
+    /// The keys of a domain, in no order.
     func keys(of domain: Domain) throws(StorageError) -> [Key] {
         let stored = overlay.cleared(domain) == nil ? try store.keys(of: domain) : []
         let pending = overlay.entries(of: domain)
         let untouched = pending.isEmpty ? stored : stored.filter { pending[$0] == nil }
         let set = pending.filter { $0.value.archive != nil }.keys
-        return (untouched + set).sorted()
+        return untouched + set
     }
 
     /// The domains that have keys, in order.

@@ -51,6 +51,13 @@ package struct DatabaseView {
     ///
     /// - Throws: `.cannotRead` if the disk fails.
     package func keys(of domain: Domain) throws(StorageError) -> [Key] {
+        try keysInNoOrder(of: domain).sorted()
+    }
+
+    /// The keys of a domain that have values, in no order, which takes less time.
+    ///
+    /// - Throws: `.cannotRead` if the disk fails.
+    package func keysInNoOrder(of domain: Domain) throws(StorageError) -> [Key] {
         guard shows(domain) else { return [] }
         return try contents.keys(of: domain).withoutFileRecord(of: domain) { $0 }
     }
@@ -64,7 +71,7 @@ package struct DatabaseView {
         guard try contents.totals(of: domain).keys == keys.count else {
             throw .miscounted(path, "\(domain)")
         }
-        return keys.withoutFileRecord(of: domain) { $0 }
+        return keys.withoutFileRecord(of: domain) { $0 }.sorted()
     }
 
     /// The last change of a key; nil if it has no value.

@@ -140,7 +140,7 @@ extension RepairReport: CustomStringConvertible {
 
 extension Notice {
     static func repaired(_ report: RepairReport) -> Notice {
-        Notice(severity: .warning, description: report.description)
+        Notice(severity: .repair, description: report.description)
     }
 }
 

@@ -55,6 +55,11 @@ struct ValueTree {
 extension ValueTree {
     /// The archive of the value of a node.
     func archive(root: NodeIndex) -> KeyedArchive {
+        if case .scalar(let scalar) = nodes[root], let bytes = ScalarArchive.bytes(of: scalar),
+            let archive = try? KeyedArchive(validating: bytes)
+        {
+            return archive
+        }
         let writer = ArchiveWriter(nodeCount: nodes.count, content: content)
         guard case .top(let range) = nodes[root] else { return writer.archive(root: root) }
         return writer.archive(top: fields[range].map(written))

@@ -9,6 +9,7 @@ import KeyedArchive
 /// 2. The mark decides which side has the values: with it the database, without it the files of the
 ///    other service.
 /// 3. A value is removed from no side before the other one has it.
+/// 4. Files that only show the database are not imported: they may be late.
 struct Adoption {
     let door: any DesktopDoor
     let files: AdoptionFiles
@@ -36,11 +37,12 @@ struct Adoption {
     /// What ``adopt()`` would do.
     func plan() throws -> Report {
         guard !files.isAdopted else { return "\(door.name) is adopted already." }
-        let found = try door.read(door.snapshot())
-        return "\(door.name): "
-            + (door.hasValues
-                ? "\(Self.count(found)) would be imported, and these files written: "
-                : "These files would be written: ")
+        if door.isView || !door.hasValues {
+            return "\(door.name): These files would be written: "
+                + files.paths.joined(separator: ", ")
+        }
+        return
+            "\(door.name): \(Self.count(try door.read(door.snapshot()))) would be imported, and these files written: "
             + files.paths.joined(separator: ", ")
     }
 
@@ -58,6 +60,12 @@ struct Adoption {
         // The other service writes its last changes when it ends. A program may start it again.
         for name in door.busNames { try await endRival(of: name) }
         let snapshot = try door.snapshot()
+        if door.isView {
+            try files.writeMark(files.areShown ? nil : snapshot)
+            _ = try await takeNames()
+            return "\(door.name): defaultsd has all values already. Programs use it now."
+                + remainder(of: door.rivalLibrary, using: door.rival)
+        }
         let found = try door.read(snapshot)
         let left = try await importing(found)
         try files.writeMark(snapshot)
@@ -95,6 +103,7 @@ struct Adoption {
     /// Takes over what programs have stored with the other service since the last time.
     private func catchUp() async throws {
         let snapshot = try door.snapshot()
+        if door.isView { return try files.writeMark(files.areShown ? nil : snapshot) }
         try await take(from: door.read(files.readMark()), to: door.read(snapshot))
         try files.writeMark(snapshot)
     }
@@ -179,6 +188,10 @@ struct Adoption {
     /// What ``release()`` would do.
     func releasePlan() async throws -> Report {
         guard files.isStarted else { return "\(door.name) is not adopted." }
+        if !door.showsDatabase, files.areShown {
+            return "\(door.name): These files would be removed: "
+                + files.paths.joined(separator: ", ")
+        }
         let kept = files.isAdopted ? try door.read(files.readMark()) : []
         let written = Self.count(try await stored(keeping: kept))
         return "\(door.name): "
@@ -193,7 +206,15 @@ struct Adoption {
         let released = try files.readReleased()
         let isServing = try await isServing
         guard files.isStarted || released != nil && isServing else {
-            return "\(door.name) is not adopted."
+            guard door.showsDatabase, door.isView else { return "\(door.name) is not adopted." }
+            // An earlier run was interrupted at its end.
+            try await settle(written: stored(keeping: []))
+            return "\(door.name): Programs use \(door.rival) again."
+        }
+        if !door.showsDatabase, files.areShown {
+            try files.retireMark()
+            return "\(door.name): dconf's file has all values. Programs use it again."
+                + remainder(of: door.library, using: "defaultsd")
         }
         try door.leave()
         let written: [ImportedDomain]
@@ -211,6 +232,7 @@ struct Adoption {
         }
         try files.retireMark()
         if !door.busNames.isEmpty { try await bus.restartService() }
+        if door.showsDatabase { try await settle(written: written) }
         try await door.pass(
             Self.changes(from: written, to: try await stored(keeping: written)), over: bus)
         return "\(door.name): " + (door.hasValues ? "\(Self.count(written)) written back. " : "")
@@ -240,6 +262,8 @@ struct Adoption {
             for name in door.writers { try await endRival(of: name) }
             try await catchUp()
             let domains = try await stored(keeping: door.read(files.readMark()))
+            // The daemon must not take these files for changes of somebody else.
+            if let files = try door.prospect(of: domains) { try self.files.writeMark(files) }
             try door.write(domains)
             // From now on, what differs from these files was changed later.
             try files.writeMark(door.snapshot())
@@ -248,6 +272,35 @@ struct Adoption {
                 isRunning = true
             }
             if !isRunning { return domains }
+        }
+        throw ToolError.rivalReturns(door.rival)
+    }
+
+    /// Brings the files up to date that the daemon has written until it ended.
+    ///
+    /// What the other service has changed since stays.
+    private func settle(written: [ImportedDomain]) async throws {
+        for _ in 1...Self.mostAttempts {
+            for name in door.writers { try await endRival(of: name) }
+            let now = try await stored(keeping: written)
+            if door.isView {
+                try door.write(now)
+            } else {
+                let theirs = Set(
+                    Self.changes(from: written, to: try door.read(door.snapshot())).map {
+                        [$0.domain, $0.key]
+                    })
+                let late = Self.changes(from: written, to: now).filter {
+                    !theirs.contains([$0.domain, $0.key])
+                }
+                if !late.isEmpty { try door.write(late, over: door.read(door.snapshot())) }
+            }
+            try files.noteReleased(door.snapshot())
+            var isRunning = false
+            for name in door.writers where try await bus.rival(for: name) != nil {
+                isRunning = true
+            }
+            if !isRunning { return }
         }
         throw ToolError.rivalReturns(door.rival)
     }

@@ -11,18 +11,29 @@ import SystemCalls
 ///    and the daemon serves it. It is written when everything is imported, and removed when everything is
 ///    written back. It has a snapshot of the other service's files, with which later changes of them are
 ///    found.
+///    If doors share files, the snapshot is in one file for all of them, `dconf.imported`. So a change of
+///    the files is taken over once, whichever door does it. The daemon writes it, too.
 /// 2. An activation file for each name on the bus. The user's files win over those of packages.
 /// 3. What the door writes by itself, such as the user's configuration of the portal.
 struct AdoptionFiles {
     let door: any DesktopDoor
     private let mark: String
     private let services: String
+    /// The shared snapshot, and where earlier versions have kept it.
+    private let shared: String?
+    private let formerShared: [String]
+    /// The mark of the door whose files the daemon writes.
+    private let viewMark: String
 
     init(of door: any DesktopDoor, in places: Places) throws(ToolError) {
         guard let database = places.database, let data = places.ownData else { throw .noHome }
         self.door = door
         mark = "\(database)/\(door.name.rawValue)"
         services = "\(data)/dbus-1/services"
+        shared = door.sharedImport.map { _ in "\(database)/dconf.imported" }
+        let former = "\(database)/\(DoorName.gsettings.rawValue)"
+        formerShared = [former, "\(former).released"]
+        viewMark = "\(database)/\(DoorName.dconf.rawValue)"
     }
 
     /// The paths of all of them, for people.
@@ -42,18 +53,48 @@ struct AdoptionFiles {
     /// Whether any of them exists.
     var isStarted: Bool { own.contains { FileStatus.ifAny($0) != nil } }
 
+    /// Whether the files of the other service are written by the daemon, for this door or another one.
+    var areShown: Bool { door.isView && FileStatus.ifAny(viewMark) != nil }
+
     /// Writes the mark, with a snapshot of the other service's files.
-    func writeMark(_ snapshot: Snapshot) throws {
+    ///
+    /// - Parameter snapshot: Nil if there is nothing to import later, because the daemon does.
+    func writeMark(_ snapshot: Snapshot?) throws {
+        if let shared, let file = door.sharedImport {
+            if let snapshot { try Self.write(snapshot.files[file] ?? [], to: shared) }
+            if !isAdopted { try Self.write(try Snapshot().archive.bytes, to: mark) }
+            return try Self.remove(released)
+        }
+        let snapshot = snapshot ?? Snapshot()
         try Self.write(try snapshot.archive.bytes, to: mark)
         try Self.remove(released)
     }
 
     /// The snapshot in the mark.
-    func readMark() throws(ToolError) -> Snapshot { try Self.snapshot(in: mark) }
+    func readMark() throws -> Snapshot { try readShared() ?? Self.snapshot(in: mark) }
 
     /// The snapshot of an earlier release; nil if there was none.
-    func readReleased() throws(ToolError) -> Snapshot? {
-        FileStatus.ifAny(released) == nil ? nil : try Self.snapshot(in: released)
+    func readReleased() throws -> Snapshot? {
+        if let snapshot = try readShared() { return snapshot }
+        return FileStatus.ifAny(released) == nil ? nil : try Self.snapshot(in: released)
+    }
+
+    /// Notes what the files have after the mark was removed.
+    func noteReleased(_ snapshot: Snapshot) throws {
+        guard let shared, let file = door.sharedImport else { return }
+        try Self.write(snapshot.files[file] ?? [], to: shared)
+    }
+
+    private func readShared() throws -> Snapshot? {
+        guard let shared, let file = door.sharedImport else { return nil }
+        if FileStatus.ifAny(shared) != nil {
+            return Snapshot([file: try InputFile.contents(of: shared, limit: Self.largestMark)])
+        }
+        // An earlier version had it in the mark of the only door.
+        let former = formerShared.first { FileStatus.ifAny($0) != nil }
+        guard let former else { return nil }
+        let snapshot = try Self.snapshot(in: former)
+        return snapshot.files.isEmpty ? nil : snapshot
     }
 
     private var released: String { "\(mark).released" }
@@ -74,6 +115,7 @@ struct AdoptionFiles {
 
     /// Removes the mark, and keeps its snapshot for the next adoption.
     func retireMark() throws(ToolError) {
+        if let shared, FileStatus.ifAny(shared) != nil { return try Self.remove(mark) }
         guard rename(mark, released) == 0 || errno == ENOENT else {
             throw .input(mark, SystemError.words(for: errno) + ".")
         }

@@ -10,6 +10,8 @@ enum DoorName: String, CaseIterable {
     case gsettings
     /// The settings service of Xfce.
     case xfconf
+    /// The service of dconf, for programs that use its library.
+    case dconf
     /// The Settings portal, which programs in a sandbox read.
     case portal
 }
@@ -33,6 +35,16 @@ protocol DesktopDoor {
     /// ``write(_:)``.
     var writers: [BusName] { get }
 
+    /// Whether the daemon writes the files of the other service while the door is adopted, so that
+    /// programs see in them what the database has.
+    var showsDatabase: Bool { get }
+
+    /// Whether the files show what the database has, and nobody else has written them since.
+    var isView: Bool { get }
+
+    /// The only file of a snapshot that several doors share; nil if no other door has the files.
+    var sharedImport: String? { get }
+
     /// The files of the other service as they are now.
     ///
     /// - Throws: `ToolError` if a file cannot be read.
@@ -48,6 +60,9 @@ protocol DesktopDoor {
     /// - Parameter domains: Everything that the programs have stored by this door.
     /// - Throws: `ToolError` if a file cannot be written.
     func write(_ domains: [ImportedDomain]) throws
+
+    /// The files as ``write(_:)`` would make them, if nobody else writes them meanwhile; otherwise nil.
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot?
 
     /// Whether programs reach a domain by this door.
     func covers(_ domain: String) -> Bool
@@ -88,11 +103,31 @@ extension DesktopDoor {
     var hasValues: Bool { true }
     var entryFiles: [String] { [] }
     var isEntered: Bool { true }
+    var showsDatabase: Bool { false }
+    var isView: Bool { false }
+    var sharedImport: String? { nil }
 
     func check() throws {}
     func enter() throws {}
     func leave() throws {}
     func advice(isAdopted: Bool, over bus: Connection) async -> String? { nil }
+    func prospect(of domains: [ImportedDomain]) throws -> Snapshot? { nil }
+
+    /// Writes changes over what the files have.
+    func write(_ changes: [DoorChange], over domains: [ImportedDomain]) throws {
+        var values: [String: [String: KeyedArchive]] = [:]
+        for domain in domains {
+            for entry in domain.entries {
+                values[domain.name, default: [:]][entry.key] = entry.archive
+            }
+        }
+        for change in changes { values[change.domain, default: [:]][change.key] = change.archive }
+        try write(
+            values.map { name, entries in
+                ImportedDomain(
+                    name: name, entries: entries.map { DefaultsEntry(key: $0, archive: $1) })
+            })
+    }
 }
 
 /// The contents of files of another service, by their names.
@@ -142,6 +177,7 @@ extension DoorName {
         switch self {
         case .gsettings: try GSettingsDoor(in: places)
         case .xfconf: try XfconfDoor(in: places)
+        case .dconf: try DconfDoor(in: places)
         case .portal: try PortalDoor(in: places)
         }
     }

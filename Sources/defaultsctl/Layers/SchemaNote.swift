@@ -7,17 +7,8 @@ struct SchemaNote {
     private let key: SettingsSchema.Key
     private let texts: SettingsTexts?
 
-    /// The variables that say where schemas are.
-    private static let variables = [
-        "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS", "GSETTINGS_SCHEMA_DIR", "XDG_CURRENT_DESKTOP",
-    ]
-
     /// The schemas that programs of this session find.
-    static let catalog: SchemaCatalog = {
-        var environment: [String: String] = [:]
-        for name in variables { environment[name] = Places.variable(name) }
-        return SchemaCatalog(environment: environment)
-    }()
+    static let catalog = SchemaCatalog.ofThisProcess()
 
     /// Searches for the schema of a key; nil if there is none.
     init?(of key: String, in domain: String) {

@@ -164,6 +164,18 @@ import Testing
         )
     }
 
+    @Test func `Large values are properties if they have a type of Xfconf`() throws {
+        let text = String(repeating: "x", count: 100_000)
+        try desktop.tool("write", "xfconf.c", "/large", "-string", text).requireOutput()
+        #expect(get("/large") == "(<'\(text)'>,)")
+        #expect(xfconf.answer("PropertyExists", ["c", "/large"]) == "(true,)")
+        try desktop.tool("write", "xfconf.c", "/large", "--json", #"{"a":"\#(text)"}"#)
+            .requireOutput()
+        #expect(get("/large") == Self.notFound)
+        #expect(xfconf.answer("PropertyExists", ["c", "/large"]) == "(false,)")
+        #expect(xfconf.answer("PropertyExists", ["c", "/other"]) == "(false,)")
+    }
+
     @Test func `Many properties are read and reset at once`() throws {
         let entries = (0..<2000).map { "'/k\($0)': <\($0)>" }.joined(separator: ", ")
         try desktop.call("ApplyValues", "xfconf.c", "{\(entries)}", "[]", "@a{st} {}", "@a{sv} {}")

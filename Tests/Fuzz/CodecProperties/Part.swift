@@ -13,7 +13,7 @@ public struct Part: Sendable {
 
     /// All parts there are.
     public static let all = [
-        propertyList, archive, sameness, json, paths, decoder, objects, inspection,
+        propertyList, archive, scalars, sameness, json, paths, decoder, objects, inspection,
     ]
 
     /// The part's name, for messages.

@@ -2,19 +2,23 @@ import Glibc
 package import Logging
 import SystemCalls
 
-/// Writes log lines to standard error: with priorities for the journal, or as text for people.
+/// Writes the log: entries with fields to the journal, or lines to standard error.
 ///
-/// The lines may name domains and keys, but never contain values.
-package struct StandardErrorLog: LogHandler {
-    /// How a line begins.
+/// It may name domains and keys, but never contains values.
+package struct ServiceLog: LogHandler {
+    /// The form of an event in the log.
     package enum Form: Sendable {
-        /// With the priority that the journal reads, such as `<4>`; see
+        /// An entry of the journal, with fields.
+        ///
+        /// If the journal does not take it, this is a line with its priority.
+        case entries
+        /// A line with the priority that the journal reads, such as `<4>`; see
         /// <https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html>.
         case priorities
-        /// With the program's name and, for problems, the kind: `defaultsd: warning: `.
+        /// A line with the program's name and, for problems, the kind: `defaultsd: warning: `.
         case words
 
-        /// Priorities if standard error is the journal, otherwise text.
+        /// Entries if standard error is the journal, otherwise text.
         ///
         /// systemd names the journal's stream in `JOURNAL_STREAM`. A program with a different
         /// standard error may inherit the variable, so the stream is compared.
@@ -22,7 +26,7 @@ package struct StandardErrorLog: LogHandler {
             guard let stream = getenv("JOURNAL_STREAM") else { return .words }
             guard let status = try? FileStatus(ofDescriptor: STDERR_FILENO) else { return .words }
             let own = "\(status.device):\(status.inode)"
-            return String(cString: stream) == own ? .priorities : .words
+            return String(cString: stream) == own ? .entries : .words
         }
     }
 
@@ -31,11 +35,13 @@ package struct StandardErrorLog: LogHandler {
     /// Facts at the end of every line.
     package var metadata: Logger.Metadata = [:]
     private let form: Form
+    private let journal: JournalSocket?
 
     /// Makes a handler that drops lines below `logLevel`.
     package init(logLevel: Logger.Level, form: Form = .ofStandardError) {
         self.logLevel = logLevel
         self.form = form
+        if case .entries = form { journal = JournalSocket() } else { journal = nil }
     }
 
     /// One of the facts at the end of every line.
@@ -44,12 +50,26 @@ package struct StandardErrorLog: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    /// Writes an event as one line.
+    /// Writes an event.
     package func log(event: LogEvent) {
         var facts = metadata
         for (key, value) in event.metadata ?? [:] { facts[key] = value }
-        let tail = facts.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        write(line: "\(event.message)\(tail)", level: event.level)
+        let fields = facts.filter { JournalField(rawValue: $0.key) != nil }
+        let tail = facts.filter { fields[$0.key] == nil }.sorted { $0.key < $1.key }
+            .map { " \($0.key)=\($0.value)" }.joined()
+        let line = "\(event.message)\(tail)"
+        if let journal, journal.send(Self.entry(line, event.level, fields)) { return }
+        write(line: line, level: event.level)
+    }
+
+    /// The fields of an entry in the journal, which adds who has sent it.
+    private static func entry(
+        _ line: String, _ level: Logger.Level, _ fields: Logger.Metadata
+    ) -> [(name: String, value: String)] {
+        [
+            ("MESSAGE", escaped(line)), ("PRIORITY", "\(priority(of: level))"),
+            ("SYSLOG_IDENTIFIER", "defaultsd"),
+        ] + fields.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
     }
 
     /// Writes a line with one call, so that the lines of several processes do not mix.
@@ -60,7 +80,7 @@ package struct StandardErrorLog: LogHandler {
     private func write(line: String, level: Logger.Level) {
         let beginning =
             switch form {
-            case .priorities: "<\(Self.priority(of: level))>"
+            case .entries, .priorities: "<\(Self.priority(of: level))>"
             case .words: "defaultsd: \(Self.word(for: level))"
             }
         var bytes = Array(beginning.utf8)

@@ -1,0 +1,45 @@
+import DefaultsStorage
+import Glibc
+
+/// The state of the service in one line, for the log and `systemctl --user status`.
+extension DefaultsObject {
+    /// Trouble, if there is any, and then what is served.
+    var status: String {
+        let contents = "Serving \(database.path): \(contents)."
+        return trouble.sentence.isEmpty ? contents : "\(trouble.sentence) \(contents)"
+    }
+
+    /// Tells the service manager what is new after a flush, and when trouble begins or ends.
+    ///
+    /// An idle daemon has nothing new to tell.
+    func tellStatus() {
+        ServiceManager.notify(status: status)
+    }
+
+    /// What is stored, what of it is not on disk yet, and the last flush.
+    private var contents: String {
+        let usage = try? quotas.usage { try database.usage(of: nil) }
+        let amounts = usage.map {
+            "\(Self.count($0.keys, "key")) in \(Self.count($0.domains, "domain")), "
+        }
+        let generation = "generation \(database.generation), "
+        let pending = database.pendingChanges
+        let onDisk =
+            pending == 0 ? "all on disk" : "\(Self.count(pending, "change")) not on disk yet"
+        let flush = lastFlush.map { "; last flush at \(Self.universalTime($0))" } ?? ""
+        return "\(amounts ?? "")\(generation)\(onDisk)\(flush)"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    /// A moment in ISO 8601: a daemon that is confined cannot read the rules of its time zone.
+    private static func universalTime(_ seconds: Int) -> String {
+        var (seconds, parts) = (time_t(seconds), tm())
+        gmtime_r(&seconds, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        let length = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,100 @@
+import DBus
+import DconfFiles
+import DefaultsDconf
+import DefaultsModel
+
+// Invariants
+//
+// 1. A signal has the names of settings and no values. It is sent after the file has the new values, and
+//    after the reply to its call.
+// 2. A program in a sandbox gets no name of a domain that it may not read. So each signal is sent to its
+//    receivers one by one, as those of the contract are, and with the same exception.
+
+/// Sends the signals of dconf's interface.
+extension DefaultsObject {
+    /// The pause between two questions about who listens.
+    private static let pauseOfQuestions = Duration.milliseconds(20)
+    /// If more wait, programs hear only of the directory of all.
+    private static let mostNotices = 4096
+
+    /// Sends signals to those who listen now.
+    func notify(_ notices: [DconfNotice]) {
+        guard !notices.isEmpty else { return }
+        dconf?.outgoing += notices
+        if let outgoing = dconf?.outgoing, outgoing.count > Self.mostNotices {
+            let paths = Array(Set(outgoing.map(\.prefix)))
+            dconf?.outgoing = [DconfNotice(of: paths, tag: "")].compactMap(\.self)
+        }
+        askForDconfListeners()
+    }
+
+    private func askForDconfListeners() {
+        guard let state = dconf, !state.isAsking, state.askTimer == nil, !state.outgoing.isEmpty
+        else { return }
+        let notices = state.outgoing
+        dconf?.isAsking = true
+        dconf?.outgoing = []
+        connection.assumeIsolated { connection in
+            connection.queryListeners(to: [DesktopService.dconf.signals]) { listeners in
+                self.assumeIsolated { $0.send(notices, to: listeners?.first) }
+            }
+        }
+    }
+
+    private func send(_ notices: [DconfNotice], to listeners: Listeners?) {
+        dconf?.isAsking = false
+        dconf?.askTimer = connection.loop.schedule(after: Self.pauseOfQuestions) {
+            self.assumeIsolated { object in
+                object.dconf?.askTimer = nil
+                object.askForDconfListeners()
+            }
+        }
+        guard let listeners else { return }
+        guard let receivers = receivers(listeners) else {
+            for notice in notices { send(notice, to: nil) }
+            return
+        }
+        for notice in notices {
+            for receiver in receivers {
+                let rules = listeners.paths[receiver.name]
+                guard rules?.contains(where: notice.matches) ?? true else { continue }
+                if let notice = notice.limited(to: receiver.scope) {
+                    send(notice, to: receiver.name)
+                }
+            }
+        }
+    }
+
+    /// Sends a signal.
+    ///
+    /// No caller waits for it, so a failure is not reported.
+    private func send(_ notice: DconfNotice, to receiver: BusName?) {
+        connection.assumeIsolated { connection in
+            let changes =
+                connection.isLargelyUnread && notice.changes.count > 1 ? [""] : notice.changes
+            try? connection.emit(
+                Dconf.writer, Dconf.interface, Dconf.notify.name, to: receiver
+            ) { writer in
+                try writer.writeString(notice.prefix)
+                try writer.writeArray(of: "s") { array in
+                    for change in changes { try array.writeString(change) }
+                }
+                try writer.writeString(notice.tag)
+            }
+        }
+    }
+}
+
+extension DconfNotice {
+    /// The same with only what a program may read; nil if that is nothing.
+    ///
+    /// - Parameter scope: Nil for everything.
+    fileprivate func limited(to scope: AccessScope?) -> DconfNotice? {
+        guard let scope else { return self }
+        let paths = changes.map { prefix + $0 }.filter { path in
+            guard let domain = SettingsPath(path)?.domain else { return false }
+            return (try? Domain(name: domain, layer: .domain)).map(scope.mayRead) ?? false
+        }
+        return DconfNotice(of: paths, tag: tag)
+    }
+}

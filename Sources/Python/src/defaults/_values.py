@@ -1,0 +1,157 @@
+"""Values of Python as JSON, in the form that defaultsd-values(5) describes, and back."""
+
+import base64
+import dataclasses
+import datetime
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, Union
+
+Value: TypeAlias = Union[
+    None, bool, int, float, str, bytes, datetime.datetime, Sequence["Value"], Mapping[str, "Value"]]
+"""What can be stored, beside dataclasses."""
+
+Object = TypeVar("Object")
+
+_EPOCH = datetime.datetime(2001, 1, 1, tzinfo=datetime.timezone.utc)
+_REALS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def to_json(value: object) -> str:
+    """The JSON of a value.
+
+    Raises TypeError for a value that cannot be stored.
+    """
+    return json.dumps(_form(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> Any:
+    return json.loads(text, object_hook=_value)
+
+
+def _form(value: object) -> object:
+    """The value in terms of JSON."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"$real": _real_name(value)}
+        case bytes() | bytearray() | memoryview():
+            return {"$data": base64.b64encode(value).decode()}
+        case datetime.datetime():
+            return {"$class": "NSDate", "NS.time": (_aware(value) - _EPOCH).total_seconds()}
+        case Mapping():
+            return {_key(key): _form(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_form(part) for part in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {"$class": class_name(type(value))} | {
+            field.name: _form(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    raise TypeError(f"A value of the type {type(value).__name__} cannot be stored.")
+
+
+def _real_name(value: float) -> str:
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _aware(date: datetime.datetime) -> datetime.datetime:
+    """A date without a time zone is of the local one, as everywhere in Python."""
+    return date.astimezone()
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"A key of a dictionary is a {type(key).__name__}; only str can be stored.")
+    return key
+
+
+def _value(form: dict[str, Any]) -> Any:
+    """The value of a dictionary of JSON, whose parts are values already."""
+    match form:
+        case {"$data": str(text), **rest} | {"$bytes": str(text), **rest} if not rest:
+            return base64.b64decode(text)
+        case ({"$date": float(seconds), **rest}
+              | {"$class": "NSDate", "NS.time": float(seconds), **rest}) if not rest:
+            return _date(seconds) or form
+        case {"$real": str(name), **rest} if not rest and name in _REALS:
+            return _REALS[name]
+        case {"$class": "NSNumber", "$value": number, **rest} if not rest:
+            return number
+    return form
+
+
+def _date(seconds: float) -> datetime.datetime | None:
+    """The date; None if Python has no such year."""
+    try:
+        return _EPOCH + datetime.timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        return None
+
+
+# Dataclasses
+
+def class_name(kind: type) -> str:
+    """The name of the class of a dataclass in archives: its own, or its attribute defaults_class."""
+    return str(getattr(kind, "defaults_class", kind.__name__))
+
+
+def to_object(value: object, kind: type[Object]) -> Object:
+    """The value as one of a type: a dataclass with the fields of an object or a dictionary.
+
+    A field that the value lacks has the default of the dataclass.
+
+    Raises TypeError for a value of another type.
+    """
+    made = _converted(value, kind)
+    return typing.cast(Object, made)
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _one_of(value, arguments)
+    if dataclasses.is_dataclass(kind):
+        return _dataclass(value, kind)
+    if origin is list and isinstance(value, list):
+        return [_converted(part, arguments[0]) for part in value]
+    if origin is tuple and isinstance(value, list) and arguments[1:] == (...,):
+        return tuple(_converted(part, arguments[0]) for part in value)
+    if origin is dict and isinstance(value, dict):
+        return {key: _converted(part, arguments[1]) for key, part in value.items()}
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind is None and value is None:
+        return None
+    plain = origin or kind
+    if isinstance(plain, type) and isinstance(value, plain) and (plain is bool) >= isinstance(value, bool):
+        return value
+    raise TypeError(f"The value is a {type(value).__name__}, and not {kind}.")
+
+
+def _one_of(value: Any, kinds: tuple[Any, ...]) -> Any:
+    for kind in kinds:
+        try:
+            return _converted(value, kind if kind is not type(None) else None)
+        except TypeError:
+            continue
+    raise TypeError(f"The value is a {type(value).__name__}, and none of {kinds}.")
+
+
+def _dataclass(value: Any, kind: Any) -> Any:
+    if not isinstance(value, dict):
+        raise TypeError(f"The value is a {type(value).__name__}, and not an object.")
+    if value.get("$class", class_name(kind)) != class_name(kind):
+        raise TypeError(f"The object is of the class {value['$class']}, and not {class_name(kind)}.")
+    hints = typing.get_type_hints(kind)
+    fields = {field.name: _converted(value[field.name], hints[field.name])
+              for field in dataclasses.fields(kind) if field.init and field.name in value}
+    try:
+        return kind(**fields)
+    except TypeError:
+        missing = [field.name for field in dataclasses.fields(kind) if field.name not in value]
+        raise TypeError(f"The object lacks fields of {class_name(kind)}: {', '.join(missing)}") from None

@@ -1,0 +1,311 @@
+"""The package with the daemon."""
+
+import asyncio
+import dataclasses
+import datetime
+import json
+import math
+import os
+import select
+import threading
+from typing import Any
+
+import pytest
+
+import defaults
+from defaults import Domain, Layer, State
+
+
+@dataclasses.dataclass
+class Book:
+    title: str
+    pages: int = 0
+    tags: list[str] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Library:
+    defaults_class = "ORGLibrary"
+    books: list[Book]
+    owner: str | None = None
+    rating: float = 1.0
+
+
+VALUES = [
+    True, False, 0, -(1 << 63), (1 << 64) - 1, 0.1, 1.0, -0.0, math.inf, "", "text", "h\u00e9llo \U0001f3b2",
+    "a\0b", b"", b"\0\xff", None, [], [1, "a", [True, 2.5]], {}, {"a": {"b": [b"\1"]}},
+    datetime.datetime(2024, 2, 29, 12, 0, 1, 250000, datetime.timezone.utc),
+    {"$class": "Account", "username": "ada", "age": 36},
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_comes_back_and_is_stored(name: str, value: Any, desktop: Any) -> None:
+    domain = Domain(name)
+    domain["key"] = value
+    for _ in range(2):
+        assert domain["key"] == value and type(domain["key"]) is type(value)
+        domain.synchronize()
+    assert json.loads(desktop.ctl("read", name, "key", "--json")) is not ...
+
+
+def test_nan_comes_back(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = [math.nan]
+    assert math.isnan(domain["key"][0])
+
+
+def test_a_domain_is_a_mapping(name: str) -> None:
+    domain = Domain(name)
+    assert len(domain) == 0 and "a" not in domain and list(domain) == []
+    domain["b"], domain["a"] = 1, "x"
+    assert list(domain) == ["a", "b"] and dict(domain) == {"a": "x", "b": 1} and len(domain) == 2
+    del domain["a"]
+    assert "a" not in domain and domain.get("a") is None and domain.get("a", [1]) == [1]
+    with pytest.raises(KeyError):
+        domain["a"]
+    with pytest.raises(KeyError):
+        del domain["a"]
+    assert domain.setdefault("c", 3) == 3 and domain.pop("c") == 3
+    domain.update({"d": 4})
+    assert domain.keys() == {"b", "d"}
+    domain.clear()
+    assert len(domain) == 0
+
+
+def test_get_gives_the_type_of_the_default(name: str) -> None:
+    domain = Domain(name)
+    assert domain.get("Flag", True) is True and domain.get("Volume", 0.5) == 0.5
+    assert domain.get("Name", "ada") == "ada" and domain.get("Data", b"x") == b"x"
+    domain.update({"Flag": False, "Volume": 2, "Name": 5, "Count": 3.0, "Data": b"\0"})
+    assert domain.get("Flag", True) is False
+    assert domain.get("Volume", 0.5) == 2.0 and type(domain.get("Volume", 0.5)) is float
+    assert domain.get("Name", "ada") == "ada" and domain.get("Count", 0) == 3
+    assert domain.get("Data", b"x") == b"\0" and domain.get("Flag", 7) == 7
+    assert domain.get("Name", 1 << 70) == 5
+
+
+def test_a_dataclass_is_an_object(name: str, desktop: Any) -> None:
+    domain = Domain(name)
+    library = Library([Book("Momo", 304, ["children"]), Book("Dune")], "ada", 2.0)
+    domain["Library"] = library
+    assert domain.get_as("Library", Library) == library
+    domain.flush()
+    assert desktop.ctl("read", name, "Library", "--path", "owner") == "ada"
+    stored = json.loads(desktop.ctl("read", name, "Library", "--json"))
+    assert stored["$class"] == "ORGLibrary" and stored["books"][0]["$class"] == "Book"
+    # An earlier version had fewer fields, and another program has written a dictionary.
+    domain["Old"] = {"$class": "Book", "title": "Momo"}
+    assert domain.get_as("Old", Book) == Book("Momo")
+    domain["Plain"] = {"title": "Momo", "pages": 1, "more": True}
+    assert domain.get_as("Plain", Book) == Book("Momo", 1)
+    domain["Words"] = ["a", "b"]
+    assert domain.get_as("Words", list[str]) == ["a", "b"]
+    with pytest.raises(TypeError, match="lacks fields of Book: title"):
+        domain["Bad"] = {"$class": "Book", "pages": 1}
+        domain.get_as("Bad", Book)
+    for key, kind in (("Old", Library), ("Words", Book), ("Words", list[int]), ("Words", int)):
+        with pytest.raises(TypeError):
+            domain.get_as(key, kind)
+
+
+def test_what_cannot_be_stored_is_an_error(name: str) -> None:
+    domain = Domain(name)
+    for value in (object(), {1: 2}, {"a": {1, 2}}, 1j):
+        with pytest.raises(TypeError):
+            domain["key"] = value
+    for key in ("", "x" * 1025, "a\0b", "\ud800"):
+        with pytest.raises(ValueError):
+            domain[key] = 1
+    with pytest.raises(ValueError):
+        domain["key"] = "\ud800"
+    with pytest.raises(defaults.InvalidArgumentError, match="not the name of a domain"):
+        Domain("a b")
+    with pytest.raises(defaults.InvalidArgumentError):
+        domain.set_archive("key", b"bplist00")
+    with pytest.raises(defaults.LimitError):
+        domain["key"] = b"x" * (17 << 20)
+    assert "key" not in domain
+
+
+def test_archives_come_back(name: str) -> None:
+    domain = Domain(name)
+    domain["a"] = {"$class": "Account", "username": "ada"}
+    domain.set_archive("b", domain.archive("a"))
+    assert domain["b"] == domain["a"] and domain.archive("a").startswith(b"bplist00")
+    with pytest.raises(KeyError):
+        domain.archive("c")
+
+
+def test_the_administrator_locks_a_key(name: str, desktop: Any) -> None:
+    domain = Domain(name)
+    (desktop.managed / f"{name}.json").write_text('{"Volume": 11, "$locked": ["Lock*"]}')
+    with domain.changes("Volume") as changes:
+        while not domain.is_locked("Locked"):
+            select.select([changes], [], [], 0.1)
+            changes.take()
+    assert domain["Volume"] == 11 and domain.layer("Volume") is Layer.MANAGED
+    with pytest.raises(defaults.LockedError, match="Locked"):
+        domain["Locked"] = 1
+    with pytest.raises(defaults.LockedError):
+        with domain.change() as change:
+            change["Free"], change["Locked"] = 1, 1
+    assert "Free" not in domain
+    with pytest.raises(defaults.LockedError):
+        domain.change(Layer.MANAGED)
+
+
+def test_layers_and_the_command_line(name: str) -> None:
+    domain = Domain(name, arguments=["program", "-Volume", "0.5", "-Sound", "NO"])
+    assert domain.get("Volume", 0.0) == 0.5 and domain.get("Sound", True) is False
+    assert domain.layer("Volume") is Layer.ARGUMENTS and domain.layer("None") is None
+    domain["Theme"] = "own"
+    with domain.change(Layer.HOST) as change:
+        change["Theme"] = "host"
+    assert domain["Theme"] == "host" and domain.layer("Theme") is Layer.HOST
+    assert domain.value_in(Layer.DOMAIN, "Theme") == "own"
+    assert domain.keys_in(Layer.HOST) == ["Theme"]
+    assert domain.state is State.CURRENT
+
+
+def test_a_change_is_made_as_a_whole(name: str) -> None:
+    domain = Domain(name)
+    with domain.change() as change:
+        change["a"], change["b"] = 1, {"x": b"y"}
+        assert change["a"] == 1 and change.get("b") == {"x": b"y"} and "a" not in domain
+        change["data"] = b"z"
+        del change["c"]
+    assert domain["a"] == 1 and domain["b"] == {"x": b"y"} and (change.generation or 0) > 0
+    with pytest.raises(ZeroDivisionError):
+        with domain.change() as change:
+            change["a"] = 2
+            change["a"] = 1 // 0
+    assert domain["a"] == 1
+    with pytest.raises(ValueError, match="has ended"):
+        change["a"] = 3
+    with domain.change(timeout=0) as change:
+        change["a"] = 4
+    assert domain["a"] == 4 and change.generation is None
+
+
+def test_a_change_from_an_old_value_conflicts(name: str, desktop: Any) -> None:
+    domain = Domain(name)
+    domain["Score"] = 1
+    with pytest.raises(defaults.ConflictError, match="Score"):
+        with domain.change() as change:
+            score = change.get("Score", 0)
+            desktop.ctl("write", name, "Score", "-int", "5")
+            change["Score"] = score + 1
+    assert domain["Score"] == 5
+    with pytest.raises(defaults.ConflictError):
+        with domain.change() as change:
+            change.expect("Score", 0)
+            change["Score"] = 1
+    with pytest.raises(defaults.WrongTypeError):
+        with domain.change() as change:
+            change["Score"] = change.get("Score", "text")
+
+
+def test_changes_come_to_asyncio(name: str, desktop: Any) -> None:
+    async def follow() -> list[defaults.Change]:
+        domain = Domain(name)
+        domain.load()
+        seen = []
+        with domain.changes() as changes:
+            domain["Mine"] = 1
+            async for change in changes:
+                seen.append(change)
+                if len(seen) == 1:
+                    await asyncio.to_thread(desktop.ctl, "write", name, "Theirs", "-int", "1")
+                else:
+                    break
+        return seen
+
+    assert asyncio.run(follow()) == [defaults.Change("Mine", True), defaults.Change("Theirs", False)]
+
+
+def test_an_iteration_ends_by_cancelling_and_by_closing(name: str) -> None:
+    async def run() -> None:
+        domain = Domain(name)
+        changes = domain.changes("key")
+
+        async def consume() -> int:
+            return len([change async for change in changes])
+
+        task = asyncio.create_task(consume())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        task = asyncio.create_task(consume())
+        await asyncio.sleep(0)
+        changes.close()
+        assert await task == 0
+
+    asyncio.run(run())
+
+
+def test_changes_of_one_key_for_any_loop(name: str) -> None:
+    domain = Domain(name)
+    domain.load()
+    with domain.changes("a") as changes:
+        domain["b"] = 1
+        assert changes.take() == []
+        domain["a"] = 1
+        domain["a"] = 2
+        assert select.select([changes], [], [], 60)[0]
+        assert changes.take() == [defaults.Change("a", True)]
+
+
+def test_threads_share_a_domain(name: str) -> None:
+    domain, wrong = Domain(name), []
+
+    def work(number: int) -> None:
+        for turn in range(300):
+            domain[f"key{number}"] = turn
+            if domain.get(f"key{number}", -1) != turn or domain[f"key{number}"] != turn:
+                wrong.append((number, turn))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_the_daemon_may_be_killed(name: str, desktop: Any) -> None:
+    domain = Domain(name)
+    for turn in range(3):
+        domain["key"] = turn
+        domain.flush()
+        desktop.kill_daemon()
+        domain["other"] = turn
+        assert domain["other"] == turn
+        domain.synchronize()
+        assert desktop.ctl("read", name, "other") == str(turn)
+
+
+def test_a_forked_process_gets_errors(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = 1
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            domain["key"] = 2
+        except defaults.ForkedError:
+            status = 0 if domain.get("key", 7) == 7 else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert domain["key"] == 1
+
+
+def test_a_closed_domain_is_an_error(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = 1
+    domain.close()
+    with pytest.raises(ValueError, match="closed"):
+        domain["key"]
+    assert Domain(name)["key"] == 1

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// dconf's file, if something else is in its place or somebody else has written it.
+@Suite(.serialized, .enabled(if: DconfDesktop.isAvailable, DconfDesktop.missing))
+struct DconfFileTests {
+    private let dconf: DconfDesktop
+    private var desktop: Desktop { dconf.desktop }
+
+    init() throws { dconf = try DconfDesktop() }
+
+    private func makeFolder() throws {
+        try FileManager.default.createDirectory(
+            atPath: (dconf.file as NSString).deletingLastPathComponent,
+            withIntermediateDirectories: true)
+    }
+
+    private var log: String {
+        (try? String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)) ?? ""
+    }
+
+    @Test(arguments: ["directory", "link", "pipe", "folder"])
+    func `Changes hold if the file cannot be written, and it is written when it can be`(
+        obstacle: String
+    ) throws {
+        let folder = (dconf.file as NSString).deletingLastPathComponent
+        switch obstacle {
+        case "directory":
+            try FileManager.default.createDirectory(
+                atPath: dconf.file, withIntermediateDirectories: true)
+        case "link":
+            try makeFolder()
+            try "text".write(toFile: folder + "/target", atomically: true, encoding: .utf8)
+            #expect(symlink(folder + "/target", dconf.file) == 0)
+        case "pipe":
+            try makeFolder()
+            #expect(mkfifo(dconf.file, 0o600) == 0)
+        default: try "text".write(toFile: folder, atomically: true, encoding: .utf8)
+        }
+        for value in 1...3 {
+            try dconf.dconf("write", "/org/example/a", "\(value)").requireOutput()
+        }
+        #expect(desktop.tool("read", "org.example", "a").output == "3\n")
+        #expect(log.ranges(of: "cannot be written").count == 1, "\(log)")
+        if obstacle == "link" {
+            #expect(try String(contentsOfFile: folder + "/target", encoding: .utf8) == "text")
+        }
+        try FileManager.default.removeItem(atPath: obstacle == "folder" ? folder : dconf.file)
+        try wait { dconf.read("/org/example/a") == "3" }
+        #expect(log.contains("can be written again"))
+    }
+
+    @Test func `What somebody else has stored in the file is taken over`() throws {
+        let other = try DconfDesktop(.dconf)
+        try other.dconf("write", "/org/example/a", "uint32 1").requireOutput()
+        try other.dconf("write", "/org/example/b", "'both'").requireOutput()
+        try desktop.tool("write", "org.example", "b", "own").requireOutput()
+        try desktop.stopDaemon()
+        try makeFolder()
+        try? FileManager.default.removeItem(atPath: dconf.file)
+        try FileManager.default.copyItem(atPath: other.file, toPath: dconf.file)
+        _ = try desktop.daemonPID()
+        try wait { desktop.tool("read", "org.example", "a").output == "1\n" }
+        try wait { dconf.read("/org/example/b") == "'own'" }
+        #expect(dconf.read("/org/example/a") == "uint32 1")
+        // While the daemon runs, too. What was removed in the file is removed here.
+        try other.dconf("write", "/org/example/c", "3").requireOutput()
+        try other.dconf("reset", "/org/example/a").requireOutput()
+        try FileManager.default.removeItem(atPath: dconf.file)
+        try FileManager.default.copyItem(atPath: other.file, toPath: dconf.file)
+        try dconf.dconf("write", "/org/example/d", "4").requireOutput()
+        #expect(
+            dconf.dconf("dump", "/org/example/").output == "[/]\nb='own'\nc=3\nd=4\n")
+    }
+
+    @Test func `A damaged file is kept, and written again`() throws {
+        try makeFolder()
+        try "no database".write(toFile: dconf.file, atomically: true, encoding: .utf8)
+        try dconf.dconf("write", "/org/example/a", "1").requireOutput()
+        #expect(dconf.read("/org/example/a") == "1")
+        #expect(try String(contentsOfFile: dconf.file + "~", encoding: .utf8) == "no database")
+    }
+
+    @Test func `The file is private, and the daemon leaves nothing beside it`() throws {
+        try dconf.dconf("write", "/org/example/a", "1").requireOutput()
+        let folder = (dconf.file as NSString).deletingLastPathComponent
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["user"])
+        let mode = try FileManager.default.attributesOfItem(atPath: dconf.file)[.posixPermissions]
+        #expect((mode as? NSNumber)?.intValue == 0o600)
+        let before = try FileManager.default.attributesOfItem(atPath: dconf.file)
+        try dconf.dconf("write", "/org/example/a", "1").requireOutput()
+        try dconf.dconf("reset", "-f", "/org/other/").requireOutput()
+        try desktop.tool("write", "org.other.program", "a", "-int", "1").requireOutput()
+        try desktop.stopDaemon()
+        let after = try FileManager.default.attributesOfItem(atPath: dconf.file)
+        #expect(before[.systemFileNumber] as? NSNumber == after[.systemFileNumber] as? NSNumber)
+    }
+
+    @Test func `A daemon that does not serve dconf does not touch the file`() throws {
+        let plain = try Desktop()
+        try plain.tool("write", "org.gnome.desktop.interface", "a", "-int", "1").requireOutput()
+        try plain.stopDaemon()
+        let path = plain.directory.path
+        #expect(!FileManager.default.fileExists(atPath: path + "/config/dconf"))
+        #expect(!FileManager.default.fileExists(atPath: path + "/runtime/dconf"))
+    }
+}
