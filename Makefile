@@ -95,7 +95,7 @@ link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/l
 
 gsettings: setup $(GSETTINGS)
 
-$(GSETTINGS): $(GSETTINGS_SOURCES)
+$(GSETTINGS): $(GSETTINGS_SOURCES) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(GSETTINGS_FLAGS) $(filter %.c,$^) $$(pkg-config --cflags gio-2.0) -o $@ \
 		$$(pkg-config --libs gio-2.0)
@@ -109,7 +109,7 @@ lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 # The end-to-end tests run the programs that build makes.
-test: build setup-run setup-test
+test: build setup-run setup-test setup-deb
 	@Tests/Harness/suite
 
 # The libraries' documentation, in .build/documentation. Fails where something of it is missing. The
@@ -167,6 +167,7 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
+	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
 	install -m 644 systemd/defaultsd.service.in $(DESTDIR)$(UNITDIR)/defaultsd.service
 	install -m 644 systemd/defaultsd.socket $(DESTDIR)$(UNITDIR)
 	install -d $(DESTDIR)$(UNITDIR)/sockets.target.wants
