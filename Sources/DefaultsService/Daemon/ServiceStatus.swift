@@ -1,3 +1,4 @@
+import DefaultsModel
 import DefaultsStorage
 import Glibc
 

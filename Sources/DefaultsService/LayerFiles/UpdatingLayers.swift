@@ -183,7 +183,7 @@ extension DefaultsObject {
                 : "None of it is in force."
             logger.log(
                 .invalidFile, level: layers.problemLevel, "\(problem) \(rest)",
-                fields: [.domain: domain.name, .path: path])
+                fields: [.domain: domain.name, .path: "\(path)"])
         }
         for path in (known?.problems ?? [:]).keys.sorted() where merging.problems[path] == nil {
             logger.notice("\(path) is valid again, or was removed.")
