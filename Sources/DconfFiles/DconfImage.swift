@@ -85,6 +85,13 @@ package struct DconfImage: Sendable {
         return true
     }
 
+    /// The same with only some paths.
+    package func filter(_ isKept: (String) -> Bool) -> DconfImage {
+        var image = self
+        image.values = values.filter { isKept(String(decoding: $0.key, as: UTF8.self)) }
+        return image
+    }
+
     /// The paths that have another value in another image, or have one in only one of both.
     package func paths(unlike other: DconfImage) -> [String] {
         let changed = values.filter { path, value in

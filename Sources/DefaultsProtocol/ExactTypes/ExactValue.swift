@@ -66,7 +66,8 @@ extension ExactValue {
     /// a value of this type.
     package init?(_ form: Value, as type: ExactType, plainInteger: PlainInteger = .int64) {
         let form = form.unwrapped
-        if type != .variant, let (_, value) = form.marker {
+        // A marker in place of a variant is what the variant contains.
+        if type != .variant, type != .maybe(.variant), let (_, value) = form.marker {
             self.init(value, as: type, plainInteger: plainInteger)
             return
         }

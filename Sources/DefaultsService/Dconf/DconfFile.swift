@@ -151,7 +151,10 @@ struct DconfFile: Sendable {
     ) throws -> (file: Written, changed: [String]) {
         let found = try read()
         guard found.identity == known else { throw Replaced() }
-        var image = DconfImage()
+        // What the database cannot have stays as it is in the file, such as a key with a very long path.
+        var image = found.image.filter { path in
+            SettingsPath(path).map { DconfDomains.isPrivate($0.domain) } ?? true
+        }
         for update in updates { _ = try? image.set(update.path.path, to: value(of: update)) }
         let changed = image.paths(unlike: found.image)
         var identity = known

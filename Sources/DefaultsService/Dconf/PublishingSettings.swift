@@ -138,8 +138,8 @@ extension DefaultsObject {
         let own = Set((notices + (dconf?.notices ?? [])).flatMap(\.paths).map { Array($0.utf8) })
         let others = changed.filter { !own.contains(Array($0.utf8)) }
         notify(
-            notices.compactMap { DconfNotice(of: $0.paths, tag: $0.tag) }
-                + [DconfNotice(of: others, tag: "")].compactMap(\.self))
+            [DconfNotice(of: others, tag: "")].compactMap(\.self)
+                + notices.compactMap { DconfNotice(of: $0.paths, tag: $0.tag) })
     }
 
     private func noteSuccess() {
