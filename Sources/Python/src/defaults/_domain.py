@@ -12,6 +12,13 @@ from ._library import NULL, encoded, lib, taken_bytes, taken_text
 from ._transaction import Transaction
 from ._values import from_json, to_json, to_object
 
+# Bound here, because the library looks them up at each use.
+_get_bool: Any = lib.defaults_get_bool
+_get_double: Any = lib.defaults_get_double
+_get_int64: Any = lib.defaults_get_int64
+_MOST_NAMES = 1024
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
 Object = TypeVar("Object")
 Default = TypeVar("Default")
 
@@ -31,6 +38,8 @@ class Domain(MutableMapping[str, Any]):
         """
         self.name = name
         self._handle = Handle(name, arguments)
+        # The names of keys as C has them, which reads need again and again.
+        self._names: dict[str, bytes] = {}
 
     def __repr__(self) -> str:
         return f"Domain({self.name!r})"
@@ -79,25 +88,33 @@ class Domain(MutableMapping[str, Any]):
         If the default is a bool, int, float, str or bytes, the result is of the same type: a value of
         another type is the default, too.
         """
-        pointer = self._handle.open_pointer
-        kind = type(default)
+        pointer, kind = self._handle.pointer, type(default)
+        if pointer is None:
+            raise ValueError("The domain is closed.")
+        name = self._names.get(key) or self._kept_name(key)
         if kind is bool:
-            return lib.defaults_get_bool(pointer, encoded(key), default)
+            return _get_bool(pointer, name, default)
         if kind is float:
-            return lib.defaults_get_double(pointer, encoded(key), default)
-        if kind is int and -1 << 63 <= default < 1 << 63:
-            return lib.defaults_get_int64(pointer, encoded(key), default)
+            return _get_double(pointer, name, default)
+        if kind is int and _LEAST <= default <= _MOST:
+            return _get_int64(pointer, name, default)
         if kind is str:
-            memory = lib.defaults_get_string(pointer, encoded(key), NULL)
+            memory = lib.defaults_get_string(pointer, name, NULL)
             return taken_text(memory) if memory else default
         if kind is bytes:
             size = ffi.new("size_t *")
-            memory = lib.defaults_get_bytes(pointer, encoded(key), size)
+            memory = lib.defaults_get_bytes(pointer, name, size)
             return taken_bytes(memory, size[0]) if memory else default
         try:
             return self[key]
         except KeyError:
             return default
+
+    def _kept_name(self, key: str) -> bytes:
+        name = encoded(key)
+        if len(self._names) < _MOST_NAMES:
+            self._names[key] = name
+        return name
 
     def get_as(self, key: str, kind: type[Object]) -> Object:
         """The value of a key as a dataclass, or as a type such as list[str].
