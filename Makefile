@@ -52,7 +52,7 @@ GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -f
 	-D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -ffile-prefix-map=$(CURDIR)=.
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
 # The services of desktops whose names the daemon can own.
-ADOPTED_NAMES = org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
+ADOPTED_NAMES = ca.desrt.dconf org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
 	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
@@ -66,7 +66,7 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
 	mypy python3-cffi python3-pip python3-pytest python3-setuptools
 # What makes Debian packages, and what checks them.
-DEB_PACKAGES = debhelper dpkg-dev lintian
+DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
 	python3-cffi python3-gi python3-pip python3-setuptools
 

@@ -47,6 +47,7 @@ import Testing
                 "644 /usr/lib/systemd/user/defaultsd.service",
                 "644 /usr/lib/systemd/user/defaultsd.socket",
                 "644 /usr/share/bash-completion/completions/defaultsctl",
+                "644 /usr/share/dbus-1/adopted-services/ca.desrt.dconf.service",
                 "644 /usr/share/dbus-1/adopted-services/org.freedesktop.impl.portal.desktop.defaultsd.service",
                 "644 /usr/share/dbus-1/adopted-services/org.xfce.Xfconf.service",
                 "644 /usr/share/dbus-1/interfaces/org.defaultsd.Defaults1.xml",
