@@ -11,21 +11,30 @@ enum ServiceManager {
     ///
     /// `systemctl --user status` shows `status`.
     static func notifyReady(status: String) {
-        notify("READY=1\nSTATUS=\(status)")
+        notify("READY=1\nSTATUS=\(oneLine(status))")
     }
 
     /// The service has changed its state.
     ///
+    /// This does not wait for a manager that hangs: the next flush tells it again.
+    ///
     /// - Parameter status: The state in a line.
     static func notify(status: String) {
-        notify("STATUS=\(status)")
+        notify("STATUS=\(oneLine(status))", waiting: false)
+    }
+
+    /// Whether there is a manager to tell.
+    static var isThere: Bool { getenv("NOTIFY_SOCKET") != nil }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// The start continues and takes long.
     ///
     /// The manager waits another minute.
     static func notifyProgress(_ status: String) {
-        notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=\(status)")
+        notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=\(oneLine(status))")
     }
 
     /// The daemon has begun to end.
@@ -33,8 +42,7 @@ enum ServiceManager {
     /// - Parameter reason: Why the service cannot continue. `systemctl --user status` shows this,
     ///   and clients repeat it to their users. Nil for an ordinary end.
     static func notifyStopping(because reason: String? = nil) {
-        let reason = reason?.split(whereSeparator: \.isNewline).joined(separator: " ")
-        notify("STOPPING=1\nSTATUS=\(reason ?? "Writing the last changes to disk")")
+        notify("STOPPING=1\nSTATUS=\(reason.map(oneLine) ?? "Writing the last changes to disk")")
     }
 
     // MARK: Descriptors
@@ -95,16 +103,21 @@ enum ServiceManager {
     ///
     /// The service continues if this fails.
     ///
-    /// - Parameter descriptor: A descriptor to send with it; -1 for none.
+    /// - Parameters:
+    ///   - state: What is new, in lines of a name and a value.
+    ///   - descriptor: A descriptor to send with it; -1 for none.
+    ///   - waits: Whether to wait while the manager's queue is full.
     /// - Returns: Whether it was sent.
     @discardableResult
-    private static func notify(_ state: String, _ descriptor: Int32 = -1) -> Bool {
+    private static func notify(
+        _ state: String, _ descriptor: Int32 = -1, waiting waits: Bool = true
+    ) -> Bool {
         guard let path = variable("NOTIFY_SOCKET"),
             // A name in the abstract namespace begins with `@`.
             let address = path.hasPrefix("@")
                 ? UnixSocketAddress(abstract: String(path.dropFirst()))
                 : UnixSocketAddress(path: path)
         else { return false }
-        return address.send(Array(state.utf8), with: descriptor, waiting: true)
+        return address.send(Array(state.utf8), with: descriptor, waiting: waits)
     }
 }

@@ -14,6 +14,8 @@ extension DefaultsObject {
     ///
     /// An idle daemon has nothing new to tell.
     func tellStatus() {
+        // A daemon for one program has that program's environment.
+        guard connection.uniqueName != nil, ServiceManager.isThere else { return }
         ServiceManager.notify(status: status)
     }
 

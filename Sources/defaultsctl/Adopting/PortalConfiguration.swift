@@ -85,7 +85,7 @@ struct PortalConfiguration {
     private static let replaced = "# It replaces: "
 
     private static func adding(_ line: String, to text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = PreferredBackends.lines(of: text)
         if let index = PreferredBackends.lastLine(of: PreferredBackends.settingsKey, in: lines) {
             lines.replaceSubrange(index...index, with: [mark, replaced + lines[index], line])
         } else if let index = lines.firstIndex(where: PreferredBackends.isGroup) {
@@ -116,7 +116,7 @@ struct PortalConfiguration {
     }
 
     private static func removing(from text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = PreferredBackends.lines(of: text)
         while let index = lines.firstIndex(of: mark) {
             var end = index + 1
             var former: [String] = []
@@ -177,12 +177,18 @@ struct PreferredBackends {
     private(set) var general: [String]?
 
     init(_ text: String) {
-        Self.forEachKey(in: text.split(separator: "\n").map(String.init)) { _, key, value in
+        Self.forEachKey(in: Self.lines(of: text)) { _, key, value in
             hasAny = true
             let names = value.split(separator: ";").map { $0.trimmed }
             if key == Self.settingsKey { settings = names }
             if key == "default" { general = names }
         }
+    }
+
+    /// The lines of a file, each with the carriage return that it may have at its end.
+    static func lines(of text: String) -> [String] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The last line of a key, which counts.
@@ -205,8 +211,9 @@ struct PreferredBackends {
     ) {
         var isInside = false
         for (index, line) in lines.enumerated() {
-            if line.hasPrefix("[") { isInside = isGroup(line) }
-            guard isInside, !line.hasPrefix("#"), let (key, value) = pair(in: line) else {
+            let text = line[...].trimmed
+            if text.hasPrefix("[") { isInside = text == group }
+            guard isInside, !text.hasPrefix("#"), let (key, value) = pair(in: line) else {
                 continue
             }
             body(index, key, value)
