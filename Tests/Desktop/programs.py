@@ -129,8 +129,7 @@ GSETTINGS_PROGRAMS = (
     Program(
         "file-roller", "file-roller {files}/archive.zip", "archive.zip", (
             gsettings("org.gnome.FileRoller.Listing", "list-mode", "all-files"),
-            gsettings("org.gnome.FileRoller.Listing", "show-size", "false")),
-        keys=("F9",)),
+            gsettings("org.gnome.FileRoller.Listing", "show-size", "false"))),
     Program(
         "mate-calc", "mate-calc", "Calculator", (
             gsettings("org.mate.calc", "button-mode", "programming"),
