@@ -42,7 +42,7 @@ CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
 # The library for C. Nothing unloads it, because it has threads.
 LIBRARY = .build/library
-LIBRARY_OPTIONS = -z now -z relro -z defs -z nodelete $(PACKED)
+LIBRARY_OPTIONS = -z now -z relro -z defs -z nodelete $(PACKED) -T Sources/Programs/hashes.ld
 VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DefaultsProtocol/Version.swift)
 # The backend of GSettings: a module of GIO, which every GTK program loads. So it is in C.
 GSETTINGS = .build/gsettings/libgsettingsdefaults.so

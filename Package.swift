@@ -153,7 +153,8 @@ let package = Package(
 
         // What is installed: building this target builds the programs and the library for C at once.
         module(
-            "Programs", ["defaultsd", "defaultsctl", "CDefaults"], exclude: ["sections.ld"]),
+            "Programs", ["defaultsd", "defaultsctl", "CDefaults"],
+            exclude: ["hashes.ld", "sections.ld"]),
 
         .target(
             name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
