@@ -81,10 +81,10 @@ GSETTINGS_PROGRAMS = (
         looks=20,
         keys=("F9",)),
     Program(
-        "gnome-text-editor", "gnome-text-editor {files}/program.py", "program.py", (
+        "gnome-text-editor", "gnome-text-editor {files}/text.txt", "text.txt", (
             gsettings("org.gnome.TextEditor", "style-variant", "dark"),
             gsettings("org.gnome.TextEditor", "show-line-numbers", "true"),
-            gsettings("org.gnome.TextEditor", "line-height", "1.6"))),
+            gsettings("org.gnome.TextEditor", "show-grid", "true"))),
     Program(
         "gnome-calculator", "gnome-calculator", "Calculator", (
             gsettings("org.gnome.calculator", "button-mode", "programming"),
