@@ -1,3 +1,4 @@
+import DBus
 import DefaultsModel
 import DefaultsStorage
 import Glibc
