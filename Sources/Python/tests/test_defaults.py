@@ -309,3 +309,26 @@ def test_a_closed_domain_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="closed"):
         domain["key"]
     assert Domain(name)["key"] == 1
+
+
+def test_a_domain_may_be_closed_while_threads_read(name: str) -> None:
+    Domain(name)["key"] = "text" * 1000
+    wrong = []
+
+    def read(domain: Domain) -> None:
+        try:
+            while True:
+                if domain.get("key", "") != "text" * 1000 or domain.keys_in() != ["key"]:
+                    wrong.append(domain)
+        except ValueError:
+            pass
+
+    for _ in range(50):
+        domain = Domain(name)
+        threads = [threading.Thread(target=read, args=(domain,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        domain.close()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
