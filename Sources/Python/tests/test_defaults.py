@@ -245,6 +245,30 @@ def test_an_iteration_ends_by_cancelling_and_by_closing(name: str) -> None:
     asyncio.run(run())
 
 
+def test_a_closed_iteration_leaves_the_next_one_alone(name: str) -> None:
+    async def run() -> None:
+        domain = Domain(name)
+        domain.load()
+        old = domain.changes()
+
+        async def consume() -> int:
+            return len([change async for change in old])
+
+        ended = asyncio.create_task(consume())
+        await asyncio.sleep(0)
+        descriptor = old.fileno()
+        old.close()
+        new = domain.changes()
+        assert new.fileno() == descriptor
+        # The change comes after the end of the old task.
+        asyncio.get_running_loop().call_soon(domain.__setitem__, "key", 1)
+        async with asyncio.timeout(60):
+            assert await new.__anext__() == defaults.Change("key", True)
+        assert await ended == 0
+
+    asyncio.run(run())
+
+
 def test_changes_of_one_key_for_any_loop(name: str) -> None:
     domain = Domain(name)
     domain.load()

@@ -80,7 +80,9 @@ class Changes(AsyncIterator[Change]):
         try:
             await self._ready
         finally:
-            loop.remove_reader(descriptor)
+            # After close() the number of the descriptor may be that of another one.
+            if self._loop is not None:
+                loop.remove_reader(descriptor)
             self._loop = self._ready = None
 
     def _wake(self) -> None:
@@ -93,6 +95,7 @@ class Changes(AsyncIterator[Change]):
             return
         if self._loop is not None:
             self._loop.remove_reader(self.fileno())
+            self._loop = None
         self._wake()
         self._handle.close()
 
