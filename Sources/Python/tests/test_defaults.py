@@ -49,6 +49,23 @@ def test_a_value_comes_back_and_is_stored(name: str, value: Any, desktop: Any) -
     assert json.loads(desktop.ctl("read", name, "key", "--json")) is not ...
 
 
+def test_removing_is_of_the_users_own_values(name: str) -> None:
+    everywhere, domain = Domain("NSGlobalDomain"), Domain(name)
+    everywhere["Weaker"] = "all"
+    domain.update({"Weaker": "own", "a": 1, "b": 2})
+    assert domain.pop("Weaker") == "own" and domain["Weaker"] == "all"
+    assert domain.pop("Weaker", None) is None
+    with pytest.raises(KeyError):
+        domain.pop("Weaker")
+    assert domain.popitem() == ("b", 2)
+    domain.clear()
+    assert domain.keys_in(Layer.DOMAIN) == [] and dict(domain) == {"Weaker": "all"}
+    with pytest.raises(KeyError):
+        domain.popitem()
+    everywhere.clear()
+    assert dict(domain) == {}
+
+
 def test_nan_comes_back(name: str) -> None:
     domain = Domain(name)
     domain["key"] = [math.nan]

@@ -200,6 +200,30 @@ class Domain(MutableMapping[str, Any]):
         self.value_in(Layer.DOMAIN, key)
         check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
 
+    def clear(self) -> None:
+        """Removes all of the user's own values, one by one."""
+        for key in self.keys_in(Layer.DOMAIN):
+            check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Removes the user's own value, and returns it. Without one it returns the default, or raises KeyError."""
+        if len(default) > 1:
+            raise TypeError("pop() takes a key and one default.")
+        try:
+            value = self.value_in(Layer.DOMAIN, key)
+        except KeyError:
+            if default:
+                return default[0]
+            raise
+        check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last of the user's own values, and returns its key and the value."""
+        if keys := self.keys_in(Layer.DOMAIN):
+            return keys[-1], self.pop(keys[-1])
+        raise KeyError("The user has no values of their own in the domain.")
+
     def set_archive(self, key: str, archive: bytes) -> None:
         """Stores a keyed archive."""
         check(lib.defaults_set_archive(
