@@ -286,6 +286,42 @@ def test_a_closed_iteration_leaves_the_next_one_alone(name: str) -> None:
     asyncio.run(run())
 
 
+def test_an_iteration_ends_after_its_loop(name: str) -> None:
+    loop = asyncio.new_event_loop()
+    changes = Domain(name).changes()
+    task = loop.create_task(changes.__anext__())  # type: ignore[arg-type]
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    changes.close()
+    with pytest.raises(ValueError, match="closed"):
+        changes.fileno()
+    # The loop cannot end it any more.
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+def test_an_iteration_lets_other_tasks_run(name: str) -> None:
+    async def run() -> None:
+        domain, turns = Domain(name), 0
+        domain.load()
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        with domain.changes() as changes:
+            task = asyncio.create_task(count())
+            for number in range(500):
+                domain[f"key{number}"] = number
+            for _ in range(500):
+                await changes.__anext__()
+        task.cancel()
+        assert turns >= 5
+
+    asyncio.run(run())
+
+
 def test_changes_of_one_key_for_any_loop(name: str) -> None:
     domain = Domain(name)
     domain.load()
