@@ -205,6 +205,35 @@ def test_a_change_is_made_as_a_whole(name: str) -> None:
     assert domain["a"] == 4 and change.generation is None
 
 
+def test_a_block_may_end_its_change(name: str) -> None:
+    domain = Domain(name)
+    with domain.change() as change:
+        change["a"] = 1
+        change.cancel()
+    assert "a" not in domain
+    with domain.change() as change:
+        change["a"] = 2
+        change.commit()
+    assert domain["a"] == 2
+    with pytest.raises(ZeroDivisionError):
+        with domain.change() as change:
+            change.cancel()
+            change.cancel if 1 // 0 else None
+
+
+def test_a_timeout_may_be_any_number(name: str) -> None:
+    domain = Domain(name)
+    with domain.change(timeout=math.inf) as change:
+        change["a"] = 1
+    domain.flush(math.inf)
+    domain.synchronize(1e300)
+    # It is not 0, which would not wait.
+    assert defaults._library.milliseconds(0.0005) == 1
+    assert defaults._library.milliseconds(-1) == 0 and defaults._library.milliseconds(1) == 1000
+    with pytest.raises(ValueError, match="not a number"):
+        domain.change(timeout=math.nan)
+
+
 def test_a_change_from_an_old_value_conflicts(name: str, desktop: Any) -> None:
     domain = Domain(name)
     domain["Score"] = 1

@@ -8,7 +8,7 @@ from ._declarations import ffi
 from ._errors import NOT_FOUND, check, last_error
 from ._handle import Handle
 from ._layers import Layer, State
-from ._library import NULL, encoded, lib, taken_bytes, taken_text
+from ._library import NULL, encoded, lib, milliseconds, taken_bytes, taken_text
 from ._transaction import Transaction
 from ._values import from_json, to_json, to_object
 
@@ -261,8 +261,3 @@ class Domain(MutableMapping[str, Any]):
         One change of each key waits at most, so a slow program gets the newest.
         """
         return Changes(self.name, key)
-
-
-def milliseconds(seconds: float) -> int:
-    """A time for the library; the longest one if it is longer."""
-    return max(0, min(int(seconds * 1000), (1 << 32) - 1))

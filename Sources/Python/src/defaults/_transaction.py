@@ -7,7 +7,7 @@ from ._declarations import ffi
 from ._errors import NOT_FOUND, check, last_error
 from ._handle import Handle
 from ._layers import Layer
-from ._library import NULL, encoded, lib, taken_text
+from ._library import NULL, encoded, lib, milliseconds, taken_text
 from ._values import from_json, to_json, to_object
 
 Object = TypeVar("Object")
@@ -21,7 +21,7 @@ class Transaction:
     generation: int | None = None
 
     def __init__(self, handle: Handle, layer: Layer, timeout: float):
-        self._timeout = timeout
+        self._milliseconds = milliseconds(timeout)
         pointer = lib.defaults_begin(handle.open_pointer, layer)
         if not pointer:
             raise last_error() or MemoryError()
@@ -35,6 +35,9 @@ class Transaction:
         self, kind: type[BaseException] | None, error: BaseException | None,
         traceback: types.TracebackType | None,
     ) -> Literal[False]:
+        if self._pointer is None:
+            # The block has ended the change itself.
+            return False
         if kind is None:
             self.commit()
         else:
@@ -44,9 +47,8 @@ class Transaction:
     def commit(self) -> None:
         """Makes the change."""
         pointer = self._ended()
-        milliseconds = max(0, min(int(self._timeout * 1000), (1 << 32) - 1))
         generation = ffi.new("uint64_t *")
-        check(lib.defaults_commit(pointer, milliseconds, generation))
+        check(lib.defaults_commit(pointer, self._milliseconds, generation))
         self.generation = generation[0] or None
 
     def cancel(self) -> None:
