@@ -66,6 +66,18 @@ def test_removing_is_of_the_users_own_values(name: str) -> None:
     assert dict(domain) == {}
 
 
+def test_text_with_nul_is_text(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = "a\0b"
+    assert domain.get("key", "other") == "a\0b"
+    with domain.change() as change:
+        assert change.get("key", "other") == "a\0b" and change.get("none", "other") == "other"
+        change["copy"] = change.get("key", "other")
+    assert domain["copy"] == "a\0b"
+    domain["key"] = 1
+    assert domain.get("key", "other") == "other"
+
+
 def test_nan_comes_back(name: str) -> None:
     domain = Domain(name)
     domain["key"] = [math.nan]
@@ -307,9 +319,12 @@ def test_a_closed_iteration_leaves_the_next_one_alone(name: str) -> None:
         new = domain.changes()
         assert new.fileno() == descriptor
         # The change comes after the end of the old task.
-        asyncio.get_running_loop().call_soon(domain.__setitem__, "key", 1)
-        async with asyncio.timeout(60):
-            assert await new.__anext__() == defaults.Change("key", True)
+        loop = asyncio.get_running_loop()
+        loop.call_soon(domain.__setitem__, "key", 1)
+        # A hang is a failure: closing ends the iteration.
+        loop.call_later(60, new.close)
+        assert await new.__anext__() == defaults.Change("key", True)
+        new.close()
         assert await ended == 0
 
     asyncio.run(run())

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, overload
 
 from ._changes import Changes
 from ._declarations import ffi
-from ._errors import NOT_FOUND, check, last_error
+from ._errors import NOT_FOUND, WRONG_TYPE, DefaultsError, check, last_error
 from ._handle import Handle
 from ._layers import Layer, State
 from ._library import NULL, encoded, lib, milliseconds, taken_bytes, taken_text
@@ -100,7 +100,7 @@ class Domain(MutableMapping[str, Any]):
             return _get_int64(pointer, name, default)
         if kind is str:
             memory = lib.defaults_get_string(pointer, name, NULL)
-            return taken_text(memory) if memory else default
+            return taken_text(memory) if memory else self._text_with_nul(key, default)
         if kind is bytes:
             size = ffi.new("size_t *")
             memory = lib.defaults_get_bytes(pointer, name, size)
@@ -109,6 +109,16 @@ class Domain(MutableMapping[str, Any]):
             return self[key]
         except KeyError:
             return default
+
+    def _text_with_nul(self, key: str, default: str) -> str:
+        """A text that no string of C can be, or the default."""
+        if lib.defaults_last_error() != WRONG_TYPE:
+            return default
+        try:
+            value = self[key]
+        except (KeyError, DefaultsError):
+            return default
+        return value if isinstance(value, str) else default
 
     def _kept_name(self, key: str) -> bytes:
         name = encoded(key)

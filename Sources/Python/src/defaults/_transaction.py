@@ -100,13 +100,15 @@ class Transaction:
             return self._read(lib.defaults_change_get_double(pointer, encoded(key), default))
         if kind is int and -1 << 63 <= default < 1 << 63:
             return self._read(lib.defaults_change_get_int64(pointer, encoded(key), default))
-        if kind is str:
-            memory = self._read(lib.defaults_change_get_string(pointer, encoded(key), NULL))
-            return taken_text(memory) if memory else default
         try:
-            return self[key]
+            value = self[key]
         except KeyError:
             return default
+        if kind is str and not isinstance(value, str):
+            # JSON has shown it, because a text may contain NUL. This one is the error, which the change keeps.
+            memory = self._read(lib.defaults_change_get_string(pointer, encoded(key), NULL))
+            return taken_text(memory) if memory else default
+        return value
 
     @staticmethod
     def _read(value: Any) -> Any:
