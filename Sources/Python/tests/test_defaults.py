@@ -3,11 +3,13 @@
 import asyncio
 import dataclasses
 import datetime
+import enum
 import json
 import math
 import os
 import select
 import threading
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +31,37 @@ class Library:
     books: list[Book]
     owner: str | None = None
     rating: float = 1.0
+
+
+class Color(str, enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+@dataclasses.dataclass
+class Drawing:
+    at: tuple[int, int]
+    color: Color
+    size: Size
+    books: Sequence[Book]
+    by_name: Mapping[str, Book]
+    count: int
+    number: int | float
+    other: Color | None = None
+    everything: tuple[Any, ...] = ()
+
+
+@dataclasses.dataclass
+class Strict:
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size > 1:
+            raise TypeError("too large")
 
 
 VALUES = [
@@ -76,6 +109,31 @@ def test_text_with_nul_is_text(name: str) -> None:
     assert domain["copy"] == "a\0b"
     domain["key"] = 1
     assert domain.get("key", "other") == "other"
+
+
+def test_a_dataclass_comes_back_as_it_was_declared(name: str) -> None:
+    domain = Domain(name)
+    drawing = Drawing((1, 2), Color.RED, Size.SMALL, [Book("A")], {"b": Book("B")}, 3, 4.0, Color.BLUE, (1, "a"))
+    domain["key"] = drawing
+    assert domain.get_as("key", Drawing) == drawing
+    found = domain.get_as("key", Drawing)
+    assert type(found.color) is Color and type(found.size) is Size and type(found.number) is float
+    domain["key"] = dataclasses.replace(drawing, count=3.0)  # type: ignore[arg-type]
+    assert type(domain.get_as("key", Drawing).count) is int
+    for wrong in ({"at": [1, 2, 3]}, {"color": "green"}, {"count": 2.5}):
+        domain["key"] = dataclasses.asdict(drawing) | wrong
+        with pytest.raises(TypeError):
+            domain.get_as("key", Drawing)
+
+
+def test_an_error_of_a_dataclass_is_its_own(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = {"size": 2}
+    with pytest.raises(TypeError, match="^too large$"):
+        domain.get_as("key", Strict)
+    domain["key"] = {}
+    with pytest.raises(TypeError, match="lacks fields of Strict: size"):
+        domain.get_as("key", Strict)
 
 
 def test_nan_comes_back(name: str) -> None:
