@@ -18,6 +18,7 @@ void a_private_daemon_stores_values(void);
 void a_forked_process_gets_errors(void);
 void hostile_arguments_are_errors(void);
 void errors_belong_to_the_thread(void);
+void keys_are_told_apart_by_their_bytes(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -437,6 +438,29 @@ void errors_belong_to_the_thread(void) {
     CHECK(defaults_last_error() == DEFAULTS_ERROR_NAME && defaults_error_message() == message);
     CHECK(strstr(message, "1024"));
     CHECK(defaults_set_int64(d, "Key", 1) == 0 && defaults_last_error() == DEFAULTS_OK);
+    defaults_close(d);
+}
+
+/* Unicode says that both names are the same text. */
+void keys_are_told_apart_by_their_bytes(void) {
+    const char *composed = "caf\303\251", *decomposed = "cafe\314\201";
+    defaults_t *d = open_domain();
+    uint64_t first = 0, second = 0;
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_set_int64(change, composed, 1) == 0);
+    CHECK(defaults_change_set_int64(change, decomposed, 2) == 0);
+    CHECK(defaults_change_get_int64(change, composed, 0) == 1);
+    CHECK(defaults_change_get_int64(change, decomposed, 0) == 2);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == 0);
+    CHECK(defaults_get_int64(d, composed, 0) == 1 && defaults_get_int64(d, decomposed, 0) == 2);
+    CHECK(defaults_set_int64(d, composed, 3) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, composed, &first) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, decomposed, &second) == 0 && first != second);
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, composed, second) == 0);
+    CHECK(defaults_change_expect(change, decomposed, second) == 0);
+    CHECK(defaults_change_set_int64(change, "Other", 1) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
     defaults_close(d);
 }
 
