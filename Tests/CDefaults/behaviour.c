@@ -19,6 +19,7 @@ void a_forked_process_gets_errors(void);
 void hostile_arguments_are_errors(void);
 void errors_belong_to_the_thread(void);
 void keys_are_told_apart_by_their_bytes(void);
+void an_expectation_alone_is_checked(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -461,6 +462,34 @@ void keys_are_told_apart_by_their_bytes(void) {
     CHECK(defaults_change_expect(change, decomposed, second) == 0);
     CHECK(defaults_change_set_int64(change, "Other", 1) == 0);
     CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    defaults_close(d);
+}
+
+void an_expectation_alone_is_checked(void) {
+    defaults_t *d = open_domain();
+    struct failed failed;
+    uint64_t generation = 0;
+    memset(&failed, 0, sizeof failed);
+    CHECK(defaults_set_int64(d, "Score", 1) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, "Score", &generation) == 0 && generation);
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", generation) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == 0);
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", 0) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    /* Also if the change has only read. */
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_get_int64(change, "Score", 0) == 1);
+    run_tool("write " DOMAIN " Score -int 2");
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    CHECK(defaults_watch_failures(d, note_failure, &failed, NULL));
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", 0) == 0);
+    CHECK(defaults_commit(change, 0, NULL) == 0);
+    while (failed.calls == 0) dispatch_once(d);
+    CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strcmp(failed.key, "Score") == 0);
+    CHECK(defaults_set_int64(d, "Score", 3) == 0 && defaults_flush(d, PATIENCE) == 0);
     defaults_close(d);
 }
 
