@@ -20,6 +20,7 @@ void hostile_arguments_are_errors(void);
 void errors_belong_to_the_thread(void);
 void keys_are_told_apart_by_their_bytes(void);
 void an_expectation_alone_is_checked(void);
+void reads_of_many_names_need_little_memory(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -490,6 +491,28 @@ void an_expectation_alone_is_checked(void) {
     while (failed.calls == 0) dispatch_once(d);
     CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strcmp(failed.key, "Score") == 0);
     CHECK(defaults_set_int64(d, "Score", 3) == 0 && defaults_flush(d, PATIENCE) == 0);
+    defaults_close(d);
+}
+
+void reads_of_many_names_need_little_memory(void) {
+    defaults_t *d = open_domain();
+    struct seen seen;
+    size_t before = 0;
+    char key[32];
+    memset(&seen, 0, sizeof seen);
+    CHECK(defaults_load(d) == 0);
+    CHECK(defaults_watch(d, NULL, note, &seen, release));
+    for (int number = 0; number < 100000; number++) {
+        snprintf(key, sizeof key, "A name without a value %d", number);
+        CHECK(defaults_get_int64(d, key, 7) == 7);
+        if (number == 20000) before = mallinfo2().uordblks;
+    }
+    CHECK(mallinfo2().uordblks < before + (4 << 20));
+    /* Changes of names that were dropped arrive. */
+    run_tool("write " DOMAIN " 'A name without a value 5' -int 1");
+    while (seen.calls == 0) dispatch_once(d);
+    CHECK(defaults_get_int64(d, "A name without a value 5", 7) == 1);
+    CHECK(defaults_get_int64(d, "A name without a value 6", 7) == 7);
     defaults_close(d);
 }
 
