@@ -35,6 +35,8 @@ final class Watches: Sendable {
             }
             state.lastNumber += 1
             state.watches[state.lastNumber] = watch
+            // A dispatch on another thread may have lowered the signal before the watch was here.
+            if watch.waiting > 0 { state.signal?.raise() }
             return state.lastNumber
         }
     }

@@ -21,6 +21,7 @@ void errors_belong_to_the_thread(void);
 void keys_are_told_apart_by_their_bytes(void);
 void an_expectation_alone_is_checked(void);
 void reads_of_many_names_need_little_memory(void);
+void a_watch_of_another_thread_is_not_missed(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -513,6 +514,40 @@ void reads_of_many_names_need_little_memory(void) {
     while (seen.calls == 0) dispatch_once(d);
     CHECK(defaults_get_int64(d, "A name without a value 5", 7) == 1);
     CHECK(defaults_get_int64(d, "A name without a value 6", 7) == 7);
+    defaults_close(d);
+}
+
+static void *set_once(void *context) {
+    static int number;
+    CHECK(defaults_set_int64((defaults_t *)context, "Raced", ++number) == 0);
+    return NULL;
+}
+
+static void *dispatch_often(void *context) {
+    for (int turn = 0; turn < 200; turn++) CHECK(defaults_dispatch((defaults_t *)context) == 0);
+    return NULL;
+}
+
+/* If the descriptor is not readable, nothing waits. */
+void a_watch_of_another_thread_is_not_missed(void) {
+    defaults_t *d = open_domain();
+    struct pollfd descriptor = {0, POLLIN, 0};
+    descriptor.fd = defaults_fd(d);
+    CHECK(defaults_load(d) == 0);
+    for (int round = 0; round < 500; round++) {
+        struct seen seen;
+        pthread_t setter, dispatcher;
+        memset(&seen, 0, sizeof seen);
+        CHECK(pthread_create(&dispatcher, NULL, dispatch_often, d) == 0);
+        CHECK(pthread_create(&setter, NULL, set_once, d) == 0);
+        unsigned watch = defaults_watch(d, "Raced", note, &seen, NULL);
+        pthread_join(setter, NULL);
+        pthread_join(dispatcher, NULL);
+        int before = seen.calls;
+        bool isReadable = poll(&descriptor, 1, 0) == 1;
+        CHECK(watch && defaults_dispatch(d) == 0 && (isReadable || seen.calls == before));
+        CHECK(defaults_unwatch(d, watch) == 0);
+    }
     defaults_close(d);
 }
 
