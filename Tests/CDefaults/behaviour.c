@@ -22,6 +22,8 @@ void keys_are_told_apart_by_their_bytes(void);
 void an_expectation_alone_is_checked(void);
 void reads_of_many_names_need_little_memory(void);
 void a_watch_of_another_thread_is_not_missed(void);
+void all_watches_have_their_turn(void);
+void a_main_loop_inside_a_callback_rests(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -548,6 +550,73 @@ void a_watch_of_another_thread_is_not_missed(void) {
         CHECK(watch && defaults_dispatch(d) == 0 && (isReadable || seen.calls == before));
         CHECK(defaults_unwatch(d, watch) == 0);
     }
+    defaults_close(d);
+}
+
+struct busy {
+    int calls;
+};
+
+/* Causes the next call of itself. */
+static void write_again(defaults_t *d, const char *key, unsigned origin, void *context) {
+    struct busy *busy = (struct busy *)context;
+    (void)origin;
+    CHECK(defaults_set_int64(d, key, 1000 + ++busy->calls) == 0);
+}
+
+void all_watches_have_their_turn(void) {
+    defaults_t *d = open_domain();
+    struct busy busy = {0};
+    struct seen seen;
+    struct pollfd descriptor = {0, POLLIN, 0};
+    memset(&seen, 0, sizeof seen);
+    descriptor.fd = defaults_fd(d);
+    CHECK(defaults_load(d) == 0);
+    CHECK(defaults_watch(d, "Busy", write_again, &busy, NULL));
+    CHECK(defaults_watch(d, "Busy", note, &seen, release));
+    CHECK(defaults_set_int64(d, "Busy", 1) == 0);
+    for (int turn = 1; turn < 4; turn++) {
+        CHECK(poll(&descriptor, 1, 0) == 1 && defaults_dispatch(d) == 0);
+        CHECK(busy.calls == turn && seen.calls == turn);
+    }
+    defaults_close(d);
+    /* Many changes of one watch leave room for those of another one. */
+    d = open_domain();
+    memset(&seen, 0, sizeof seen);
+    struct seen last;
+    memset(&last, 0, sizeof last);
+    CHECK(defaults_watch(d, NULL, note, &seen, NULL) && defaults_watch(d, "Last", note, &last, NULL));
+    for (int number = 0; number < 3000; number++) {
+        char key[32];
+        snprintf(key, sizeof key, "Key%d", number);
+        CHECK(defaults_set_int64(d, key, 1) == 0);
+    }
+    CHECK(defaults_set_int64(d, "Last", 1) == 0 && defaults_dispatch(d) == 0);
+    CHECK(last.calls == 1 && seen.calls < 3001);
+    while (seen.calls < 3001) dispatch_once(d);
+    defaults_close(d);
+}
+
+/* What a dialog does that runs a main loop of its own. */
+static void run_inner_loop(defaults_t *d, const char *key, unsigned origin, void *context) {
+    struct pollfd descriptor = {0, POLLIN, 0};
+    (void)key, (void)origin;
+    descriptor.fd = defaults_fd(d);
+    if ((*(int *)context)++ > 0) return;
+    CHECK(defaults_set_int64(d, "Inner", 1) == 0 && poll(&descriptor, 1, 0) == 1);
+    CHECK(defaults_dispatch(d) == DEFAULTS_ERROR_BUSY);
+    CHECK(poll(&descriptor, 1, 0) == 0);
+}
+
+void a_main_loop_inside_a_callback_rests(void) {
+    defaults_t *d = open_domain();
+    int calls = 0;
+    CHECK(defaults_fd(d) >= 0 && defaults_load(d) == 0);
+    CHECK(defaults_watch(d, NULL, run_inner_loop, &calls, NULL));
+    CHECK(defaults_set_int64(d, "Outer", 1) == 0 && defaults_dispatch(d) == 0 && calls == 1);
+    /* What came meanwhile is not lost. */
+    dispatch_once(d);
+    CHECK(calls == 2);
     defaults_close(d);
 }
 
