@@ -24,6 +24,7 @@ void reads_of_many_names_need_little_memory(void);
 void a_watch_of_another_thread_is_not_missed(void);
 void all_watches_have_their_turn(void);
 void a_main_loop_inside_a_callback_rests(void);
+void words_in_another_encoding_are_words(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -617,6 +618,14 @@ void a_main_loop_inside_a_callback_rests(void) {
     /* What came meanwhile is not lost. */
     dispatch_once(d);
     CHECK(calls == 2);
+    defaults_close(d);
+}
+
+void words_in_another_encoding_are_words(void) {
+    const char *words[] = {"game", "Gr\374n.txt", "-Volume", "7", "-File", "\377"};
+    defaults_t *d = defaults_open_with_arguments(DOMAIN, 6, words);
+    CHECK(d && defaults_get_int64(d, "Volume", 0) == 7);
+    CHECK_TEXT(defaults_get_string(d, "File", NULL), "\357\277\275");
     defaults_close(d);
 }
 
