@@ -5,13 +5,14 @@ import Synchronization
 // Invariants
 //
 // 1. A key that was read has the generation of that read in `expected`.
-// 2. After the first error, `failure` is set, and the change is not made.
+// 2. Keys are told apart by their bytes, as the service does.
+// 3. After the first error, `failure` is set, and the change is not made.
 
 /// What a `defaults_change_t` points to.
 final class Change: Sendable {
     private struct State {
-        var values: [String: NewValue] = [:]
-        var expected: [String: UInt64] = [:]
+        var values: [KeyName: NewValue] = [:]
+        var expected: [KeyName: UInt64] = [:]
         var failure: CallError?
     }
 
@@ -35,16 +36,16 @@ final class Change: Sendable {
     }
 
     func set(_ value: NewValue, for key: String) {
-        state.withLock { $0.values[key] = value }
+        state.withLock { $0.values[KeyName(key)] = value }
     }
 
     func expect(_ generation: UInt64, of key: String) {
-        state.withLock { $0.expected[key] = generation }
+        state.withLock { $0.expected[KeyName(key)] = generation }
     }
 
     /// The value of a key for this change; nil if there is none.
     func value(of key: String) throws -> StoredValue? {
-        if let own = state.withLock({ $0.values[key] }) {
+        if let own = state.withLock({ $0.values[KeyName(key)] }) {
             return own.value ?? own.archive.map { StoredValue(of: $0) }
         }
         return try read(key).map { StoredValue(of: $0) } ?? named.value(of: key)
@@ -52,7 +53,7 @@ final class Change: Sendable {
 
     /// The archive of a key for this change; nil if there is none.
     func archive(of key: String) throws -> KeyedArchive? {
-        if let own = state.withLock({ $0.values[key] }) { return try own.anyArchive() }
+        if let own = state.withLock({ $0.values[KeyName(key)] }) { return try own.anyArchive() }
         return try read(key) ?? named.archive(of: key)
     }
 
@@ -61,7 +62,8 @@ final class Change: Sendable {
         let (archive, generation) = try named.read(key, in: layer)
         state.withLock { state in
             // The first read counts: what was derived from it may be stored already.
-            if state.expected[key] == nil { state.expected[key] = generation }
+            let name = KeyName(key)
+            if state.expected[name] == nil { state.expected[name] = generation }
         }
         return archive
     }

@@ -42,9 +42,15 @@ public func openWithArguments(
 ) -> OpaquePointer? {
     result {
         guard let words else { throw CallError.null("argv") }
-        let arguments = try (0..<Int(max(0, count))).map { try text(words[$0], "argv") }
+        let arguments = try (0..<Int(max(0, count))).map { try word(words[$0]) }
         return try Handle(domain: domainName(domain), arguments: arguments).retained()
     }
+}
+
+/// A word of the command line, which a user may have typed in any encoding.
+private func word(_ argument: UnsafePointer<CChar>?) throws(CallError) -> String {
+    guard let argument else { throw .null("argv") }
+    return String(decoding: bytes(of: argument), as: UTF8.self)
 }
 
 /// The name of a domain, which the client checks.

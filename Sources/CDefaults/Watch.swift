@@ -69,6 +69,15 @@ final class Watch: Sendable {
         if isFree { context.release() }
     }
 
+    /// How many events wait.
+    var waiting: Int {
+        switch source.withLock({ $0 }) {
+        case .changes(let changes, _): changes.waiting
+        case .failures(let queue, _): queue.waiting
+        case nil: 0
+        }
+    }
+
     /// Calls the function for the next event.
     ///
     /// - Returns: Whether there was one.
@@ -156,6 +165,8 @@ final class FailureQueue: Sendable {
             state.waiting.removeFirst(max(0, state.waiting.count - Self.limit))
         }
     }
+
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     func next() -> Failure? {
         state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }

@@ -14,7 +14,7 @@ final class Watches: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many functions are called in one go.
+    /// How many functions are called in one go; each watch has its share.
     private static var mostCalls: Int { 1024 }
 
     /// The descriptor, which the first use opens.
@@ -35,6 +35,8 @@ final class Watches: Sendable {
             }
             state.lastNumber += 1
             state.watches[state.lastNumber] = watch
+            // A dispatch on another thread may have lowered the signal before the watch was here.
+            if watch.waiting > 0 { state.signal?.raise() }
             return state.lastNumber
         }
     }
@@ -66,12 +68,20 @@ final class Watches: Sendable {
         guard let signal = try begin() else { return }
         defer { state.withLock { $0.dispatcher = nil } }
         signal.lower()
-        var calls = 0
-        for number in state.withLock({ $0.watches.keys.sorted() }) {
-            while let watch = state.withLock({ $0.watches[number] }), watch.callNext(defaults) {
-                calls += 1
-                guard calls < Self.mostCalls else { return signal.raise() }
-            }
+        let numbers = state.withLock { $0.watches.keys.sorted() }
+        let share = max(1, Self.mostCalls / max(1, numbers.count))
+        for number in numbers { callShare(share, of: number, defaults) }
+        // What is left comes with the next dispatch, so that others of the main loop have their turn.
+        let watches = state.withLock { $0.watches.values.map { $0 } }
+        if watches.contains(where: { $0.waiting > 0 }) { signal.raise() }
+    }
+
+    /// Calls the function of a watch for what waits now, and not for what its calls cause.
+    private func callShare(_ share: Int, of number: UInt32, _ defaults: OpaquePointer) {
+        guard let waiting = state.withLock({ $0.watches[number] })?.waiting else { return }
+        for _ in 0..<min(share, waiting) {
+            guard let watch = state.withLock({ $0.watches[number] }), watch.callNext(defaults)
+            else { return }
         }
     }
 
@@ -81,6 +91,9 @@ final class Watches: Sendable {
             let thread = pthread_self()
             if let dispatcher = state.dispatcher {
                 guard pthread_equal(dispatcher, thread) == 0 else {
+                    // A main loop inside the callback would call again and again. The dispatch that goes
+                    // on raises it at its end if something waits.
+                    state.signal?.lower()
                     throw CallError(
                         .busy, "A callback has called defaults_dispatch() of its own handle.")
                 }

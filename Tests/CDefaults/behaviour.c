@@ -18,6 +18,13 @@ void a_private_daemon_stores_values(void);
 void a_forked_process_gets_errors(void);
 void hostile_arguments_are_errors(void);
 void errors_belong_to_the_thread(void);
+void keys_are_told_apart_by_their_bytes(void);
+void an_expectation_alone_is_checked(void);
+void reads_of_many_names_need_little_memory(void);
+void a_watch_of_another_thread_is_not_missed(void);
+void all_watches_have_their_turn(void);
+void a_main_loop_inside_a_callback_rests(void);
+void words_in_another_encoding_are_words(void);
 void handles_give_back_their_memory(void);
 
 struct seen {
@@ -437,6 +444,188 @@ void errors_belong_to_the_thread(void) {
     CHECK(defaults_last_error() == DEFAULTS_ERROR_NAME && defaults_error_message() == message);
     CHECK(strstr(message, "1024"));
     CHECK(defaults_set_int64(d, "Key", 1) == 0 && defaults_last_error() == DEFAULTS_OK);
+    defaults_close(d);
+}
+
+/* Unicode says that both names are the same text. */
+void keys_are_told_apart_by_their_bytes(void) {
+    const char *composed = "caf\303\251", *decomposed = "cafe\314\201";
+    defaults_t *d = open_domain();
+    uint64_t first = 0, second = 0;
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_set_int64(change, composed, 1) == 0);
+    CHECK(defaults_change_set_int64(change, decomposed, 2) == 0);
+    CHECK(defaults_change_get_int64(change, composed, 0) == 1);
+    CHECK(defaults_change_get_int64(change, decomposed, 0) == 2);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == 0);
+    CHECK(defaults_get_int64(d, composed, 0) == 1 && defaults_get_int64(d, decomposed, 0) == 2);
+    CHECK(defaults_set_int64(d, composed, 3) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, composed, &first) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, decomposed, &second) == 0 && first != second);
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, composed, second) == 0);
+    CHECK(defaults_change_expect(change, decomposed, second) == 0);
+    CHECK(defaults_change_set_int64(change, "Other", 1) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    defaults_close(d);
+}
+
+void an_expectation_alone_is_checked(void) {
+    defaults_t *d = open_domain();
+    struct failed failed;
+    uint64_t generation = 0;
+    memset(&failed, 0, sizeof failed);
+    CHECK(defaults_set_int64(d, "Score", 1) == 0);
+    CHECK(defaults_generation(d, DEFAULTS_LAYER_DOMAIN, "Score", &generation) == 0 && generation);
+    defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", generation) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == 0);
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", 0) == 0);
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    /* Also if the change has only read. */
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_get_int64(change, "Score", 0) == 1);
+    run_tool("write " DOMAIN " Score -int 2");
+    CHECK(defaults_commit(change, PATIENCE, NULL) == DEFAULTS_ERROR_CONFLICT);
+    CHECK(defaults_watch_failures(d, note_failure, &failed, NULL));
+    change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
+    CHECK(defaults_change_expect(change, "Score", 0) == 0);
+    CHECK(defaults_commit(change, 0, NULL) == 0);
+    while (failed.calls == 0) dispatch_once(d);
+    CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strcmp(failed.key, "Score") == 0);
+    CHECK(defaults_set_int64(d, "Score", 3) == 0 && defaults_flush(d, PATIENCE) == 0);
+    defaults_close(d);
+}
+
+void reads_of_many_names_need_little_memory(void) {
+    defaults_t *d = open_domain();
+    struct seen seen;
+    size_t before = 0;
+    char key[32];
+    memset(&seen, 0, sizeof seen);
+    CHECK(defaults_load(d) == 0);
+    CHECK(defaults_watch(d, NULL, note, &seen, release));
+    for (int number = 0; number < 100000; number++) {
+        snprintf(key, sizeof key, "A name without a value %d", number);
+        CHECK(defaults_get_int64(d, key, 7) == 7);
+        if (number == 20000) before = mallinfo2().uordblks;
+    }
+    CHECK(mallinfo2().uordblks < before + (4 << 20));
+    /* Changes of names that were dropped arrive. */
+    run_tool("write " DOMAIN " 'A name without a value 5' -int 1");
+    while (seen.calls == 0) dispatch_once(d);
+    CHECK(defaults_get_int64(d, "A name without a value 5", 7) == 1);
+    CHECK(defaults_get_int64(d, "A name without a value 6", 7) == 7);
+    defaults_close(d);
+}
+
+static void *set_once(void *context) {
+    static int number;
+    CHECK(defaults_set_int64((defaults_t *)context, "Raced", ++number) == 0);
+    return NULL;
+}
+
+static void *dispatch_often(void *context) {
+    for (int turn = 0; turn < 200; turn++) CHECK(defaults_dispatch((defaults_t *)context) == 0);
+    return NULL;
+}
+
+/* If the descriptor is not readable, nothing waits. */
+void a_watch_of_another_thread_is_not_missed(void) {
+    defaults_t *d = open_domain();
+    struct pollfd descriptor = {0, POLLIN, 0};
+    descriptor.fd = defaults_fd(d);
+    CHECK(defaults_load(d) == 0);
+    for (int round = 0; round < 500; round++) {
+        struct seen seen;
+        pthread_t setter, dispatcher;
+        memset(&seen, 0, sizeof seen);
+        CHECK(pthread_create(&dispatcher, NULL, dispatch_often, d) == 0);
+        CHECK(pthread_create(&setter, NULL, set_once, d) == 0);
+        unsigned watch = defaults_watch(d, "Raced", note, &seen, NULL);
+        pthread_join(setter, NULL);
+        pthread_join(dispatcher, NULL);
+        int before = seen.calls;
+        bool isReadable = poll(&descriptor, 1, 0) == 1;
+        CHECK(watch && defaults_dispatch(d) == 0 && (isReadable || seen.calls == before));
+        CHECK(defaults_unwatch(d, watch) == 0);
+    }
+    defaults_close(d);
+}
+
+struct busy {
+    int calls;
+};
+
+/* Causes the next call of itself. */
+static void write_again(defaults_t *d, const char *key, unsigned origin, void *context) {
+    struct busy *busy = (struct busy *)context;
+    (void)origin;
+    CHECK(defaults_set_int64(d, key, 1000 + ++busy->calls) == 0);
+}
+
+void all_watches_have_their_turn(void) {
+    defaults_t *d = open_domain();
+    struct busy busy = {0};
+    struct seen seen;
+    struct pollfd descriptor = {0, POLLIN, 0};
+    memset(&seen, 0, sizeof seen);
+    descriptor.fd = defaults_fd(d);
+    CHECK(defaults_load(d) == 0);
+    CHECK(defaults_watch(d, "Busy", write_again, &busy, NULL));
+    CHECK(defaults_watch(d, "Busy", note, &seen, release));
+    CHECK(defaults_set_int64(d, "Busy", 1) == 0);
+    for (int turn = 1; turn < 4; turn++) {
+        CHECK(poll(&descriptor, 1, 0) == 1 && defaults_dispatch(d) == 0);
+        CHECK(busy.calls == turn && seen.calls == turn);
+    }
+    defaults_close(d);
+    /* Many changes of one watch leave room for those of another one. */
+    d = open_domain();
+    memset(&seen, 0, sizeof seen);
+    struct seen last;
+    memset(&last, 0, sizeof last);
+    CHECK(defaults_watch(d, NULL, note, &seen, NULL) && defaults_watch(d, "Last", note, &last, NULL));
+    for (int number = 0; number < 3000; number++) {
+        char key[32];
+        snprintf(key, sizeof key, "Key%d", number);
+        CHECK(defaults_set_int64(d, key, 1) == 0);
+    }
+    CHECK(defaults_set_int64(d, "Last", 1) == 0 && defaults_dispatch(d) == 0);
+    CHECK(last.calls == 1 && seen.calls < 3001);
+    while (seen.calls < 3001) dispatch_once(d);
+    defaults_close(d);
+}
+
+/* What a dialog does that runs a main loop of its own. */
+static void run_inner_loop(defaults_t *d, const char *key, unsigned origin, void *context) {
+    struct pollfd descriptor = {0, POLLIN, 0};
+    (void)key, (void)origin;
+    descriptor.fd = defaults_fd(d);
+    if ((*(int *)context)++ > 0) return;
+    CHECK(defaults_set_int64(d, "Inner", 1) == 0 && poll(&descriptor, 1, 0) == 1);
+    CHECK(defaults_dispatch(d) == DEFAULTS_ERROR_BUSY);
+    CHECK(poll(&descriptor, 1, 0) == 0);
+}
+
+void a_main_loop_inside_a_callback_rests(void) {
+    defaults_t *d = open_domain();
+    int calls = 0;
+    CHECK(defaults_fd(d) >= 0 && defaults_load(d) == 0);
+    CHECK(defaults_watch(d, NULL, run_inner_loop, &calls, NULL));
+    CHECK(defaults_set_int64(d, "Outer", 1) == 0 && defaults_dispatch(d) == 0 && calls == 1);
+    /* What came meanwhile is not lost. */
+    dispatch_once(d);
+    CHECK(calls == 2);
+    defaults_close(d);
+}
+
+void words_in_another_encoding_are_words(void) {
+    const char *words[] = {"game", "Gr\374n.txt", "-Volume", "7", "-File", "\377"};
+    defaults_t *d = defaults_open_with_arguments(DOMAIN, 6, words);
+    CHECK(d && defaults_get_int64(d, "Volume", 0) == 7);
+    CHECK_TEXT(defaults_get_string(d, "File", NULL), "\357\277\275");
     defaults_close(d);
 }
 

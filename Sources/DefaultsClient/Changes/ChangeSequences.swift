@@ -113,6 +113,11 @@ final class ChangeFeed: Sendable {
         return store.lock.change { access in observer.takeNext(access) }
     }
 
+    /// How many changes were not fetched.
+    var waiting: Int {
+        Fork.isChild ? 0 : store.lock.read { access in observer.waiting(access) }
+    }
+
     /// Drops the changes that were not fetched.
     func discard() {
         guard !Fork.isChild else { return }

@@ -411,7 +411,7 @@ extension DomainCopy {
         change(batch.changes.keys, by: .others, access) { $0.outbox.removeFirst() }
         if !batch.isAwaited {
             let failure = DefaultsFailure(
-                action: .write, keys: Array(batch.changes.keys),
+                action: .write, keys: batch.names,
                 domain: batch.layer.spelling(of: name), error: error)
             report(failure, access)
         }

@@ -174,7 +174,9 @@ struct Batch: Sendable {
         self.changes = changes
         self.expected = expected
         self.isTransaction = isTransaction
-        size = changes.reduce(0) { $0 + Self.size(of: $1.value, $1.key) }
+        size =
+            changes.reduce(0) { $0 + Self.size(of: $1.value, $1.key) }
+            + expected.keys.reduce(0) { $0 + Self.size(of: nil, $1) }
     }
 
     /// Whether a change can be sent along with those that are here.
@@ -194,6 +196,9 @@ struct Batch: Sendable {
         if let old = changes.updateValue(entry, forKey: name) { size -= Self.size(of: old, name) }
         size += Self.size(of: entry, name)
     }
+
+    /// The keys that a refusal is about.
+    var names: [KeyName] { changes.isEmpty ? Array(expected.keys) : Array(changes.keys) }
 
     /// Whether a refusal may be that of one of several changes that are independent of each other.
     var isMerged: Bool { !isTransaction && changes.count > 1 }

@@ -192,9 +192,10 @@ extension NamedDefaults {
     ///   - expected: The generations that keys must still have.
     ///   - layer: A layer that can be written.
     package func apply(
-        _ values: [String: NewValue], expecting expected: [String: UInt64], in layer: DefaultsLayer
+        _ values: [KeyName: NewValue], expecting expected: [KeyName: UInt64],
+        in layer: DefaultsLayer
     ) throws(DefaultsError) {
-        try store.apply(values.entries, expected: expected.named, in: layer, from: nil)
+        try store.apply(values.mapValues(\.entry), expected: expected, in: layer, from: nil)
     }
 
     /// Makes a change of several keys, and waits for the answer.
@@ -202,12 +203,12 @@ extension NamedDefaults {
     /// - Returns: The generation of the change.
     /// - Throws: ``DefaultsError``, as ``Defaults/transaction(in:_:)``.
     package func commit(
-        _ values: [String: NewValue], expecting expected: [String: UInt64],
+        _ values: [KeyName: NewValue], expecting expected: [KeyName: UInt64],
         in layer: DefaultsLayer, within bound: Duration
     ) throws(DefaultsError) -> UInt64 {
         try checkReachable()
         let answer = Answer()
-        try store.apply(values.entries, expected: expected.named, in: layer, from: nil) {
+        try store.apply(values.mapValues(\.entry), expected: expected, in: layer, from: nil) {
             answer.set($0)
         }
         return try answer.wait(within: bound)
@@ -265,20 +266,6 @@ extension NamedDefaults {
         done.wait()
         guard let outcome = outcome.outcome else { throw .noAnswer(after: .zero) }
         return try outcome.get()
-    }
-}
-
-extension [String: NewValue] {
-    fileprivate var entries: [KeyName: Entry?] {
-        let pairs = map { (KeyName($0.key), $0.value.entry) }
-        return Dictionary<KeyName, Entry?>(pairs) { _, last in last }
-    }
-}
-
-extension [String: UInt64] {
-    fileprivate var named: [KeyName: UInt64] {
-        let pairs = map { (KeyName($0.key), $0.value) }
-        return Dictionary<KeyName, UInt64>(pairs) { _, last in last }
     }
 }
 

@@ -20,6 +20,9 @@ package final class PolledChanges: Sendable {
         feed.begin()
     }
 
+    /// How many changes were not taken.
+    package var waiting: Int { feed.waiting }
+
     /// The next change that was not taken; nil if there is none.
     package func next() -> (key: String, isFromThisProcess: Bool)? {
         feed.takeNext().map { ($0.name.string, $0.source.isThisProcess) }

@@ -45,6 +45,11 @@ final class Observer: Sendable {
         access[state].takeNext()
     }
 
+    /// How many changes wait.
+    func waiting(_ access: borrowing ReadAccess) -> Int {
+        access[state].order.count
+    }
+
     /// Forgets the changes that wait.
     func discard(_ access: borrowing WriteAccess) {
         access[state].discard()

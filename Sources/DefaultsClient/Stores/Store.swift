@@ -9,8 +9,7 @@ import Synchronization
 @usableFromInline
 final class Store: Sendable {
     private struct State {
-        /// What was found, so that it is searched for once.
-        var found: [KeyName: Found] = [:]
+        var found = KnownKeys()
         var observers: [Observer] = []
     }
 
@@ -93,7 +92,7 @@ final class Store: Sendable {
     private func look(_ name: KeyName, _ access: borrowing WriteAccess) -> Found {
         if let found = access[state].found[name] { return found }
         let new = search(name, access.read)
-        access[state].found[name] = new
+        access[state].found.put(new, for: name)
         return new
     }
 
@@ -233,7 +232,7 @@ extension Store: DomainCopyUser {
     func forget(_ names: some Collection<KeyName>, _ access: borrowing WriteAccess) {
         revision.add(1, ordering: .releasing)
         hot.withLock { $0.removeAll() }
-        for name in names { access[state].found[name] = nil }
+        for name in names { access[state].found.remove(name) }
     }
 
     func observed(
@@ -243,7 +242,7 @@ extension Store: DomainCopyUser {
         guard !observers.isEmpty else { return [:] }
         let seen = names.filter { name in
             observers.contains { $0.observes(name) }
-                && (!onlyKnown || access[state].found[name] != nil)
+                && (!onlyKnown || access[state].found.mayKnow(name))
         }
         return Dictionary(uniqueKeysWithValues: Set(seen).map { ($0, look($0, access)) })
     }
@@ -261,6 +260,43 @@ extension Store: DomainCopyUser {
                 observer.take(change, access)
             }
         }
+    }
+}
+
+/// What was found of each key, so that it is searched for once.
+///
+/// The names that have a value are as many as the domain has. The others are as many as the application
+/// thinks of, so only some of them are kept.
+private struct KnownKeys {
+    private static let mostMissing = 4096
+
+    private var found: [KeyName: Found] = [:]
+    /// How many of them have no value.
+    private var missing = 0
+    /// Whether names without a value were dropped.
+    private var isPartial = false
+
+    subscript(_ name: KeyName) -> Found? { found[name] }
+
+    /// Whether the application may have asked for a key.
+    func mayKnow(_ name: KeyName) -> Bool { isPartial || found[name] != nil }
+
+    mutating func put(_ new: Found, for name: KeyName) {
+        remove(name)
+        if new.entry == nil {
+            if missing >= Self.mostMissing { dropMissing() }
+            missing += 1
+        }
+        found[name] = new
+    }
+
+    mutating func remove(_ name: KeyName) {
+        if let old = found.removeValue(forKey: name), old.entry == nil { missing -= 1 }
+    }
+
+    private mutating func dropMissing() {
+        found = found.filter { $0.value.entry != nil }
+        (missing, isPartial) = (0, true)
     }
 }
 

@@ -3,11 +3,13 @@
 import asyncio
 import dataclasses
 import datetime
+import enum
 import json
 import math
 import os
 import select
 import threading
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -31,6 +33,37 @@ class Library:
     rating: float = 1.0
 
 
+class Color(str, enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+@dataclasses.dataclass
+class Drawing:
+    at: tuple[int, int]
+    color: Color
+    size: Size
+    books: Sequence[Book]
+    by_name: Mapping[str, Book]
+    count: int
+    number: int | float
+    other: Color | None = None
+    everything: tuple[Any, ...] = ()
+
+
+@dataclasses.dataclass
+class Strict:
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size > 1:
+            raise TypeError("too large")
+
+
 VALUES = [
     True, False, 0, -(1 << 63), (1 << 64) - 1, 0.1, 1.0, -0.0, math.inf, "", "text", "h\u00e9llo \U0001f3b2",
     "a\0b", b"", b"\0\xff", None, [], [1, "a", [True, 2.5]], {}, {"a": {"b": [b"\1"]}},
@@ -47,6 +80,60 @@ def test_a_value_comes_back_and_is_stored(name: str, value: Any, desktop: Any) -
         assert domain["key"] == value and type(domain["key"]) is type(value)
         domain.synchronize()
     assert json.loads(desktop.ctl("read", name, "key", "--json")) is not ...
+
+
+def test_removing_is_of_the_users_own_values(name: str) -> None:
+    everywhere, domain = Domain("NSGlobalDomain"), Domain(name)
+    everywhere["Weaker"] = "all"
+    domain.update({"Weaker": "own", "a": 1, "b": 2})
+    assert domain.pop("Weaker") == "own" and domain["Weaker"] == "all"
+    assert domain.pop("Weaker", None) is None
+    with pytest.raises(KeyError):
+        domain.pop("Weaker")
+    assert domain.popitem() == ("b", 2)
+    domain.clear()
+    assert domain.keys_in(Layer.DOMAIN) == [] and dict(domain) == {"Weaker": "all"}
+    with pytest.raises(KeyError):
+        domain.popitem()
+    everywhere.clear()
+    assert dict(domain) == {}
+
+
+def test_text_with_nul_is_text(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = "a\0b"
+    assert domain.get("key", "other") == "a\0b"
+    with domain.change() as change:
+        assert change.get("key", "other") == "a\0b" and change.get("none", "other") == "other"
+        change["copy"] = change.get("key", "other")
+    assert domain["copy"] == "a\0b"
+    domain["key"] = 1
+    assert domain.get("key", "other") == "other"
+
+
+def test_a_dataclass_comes_back_as_it_was_declared(name: str) -> None:
+    domain = Domain(name)
+    drawing = Drawing((1, 2), Color.RED, Size.SMALL, [Book("A")], {"b": Book("B")}, 3, 4.0, Color.BLUE, (1, "a"))
+    domain["key"] = drawing
+    assert domain.get_as("key", Drawing) == drawing
+    found = domain.get_as("key", Drawing)
+    assert type(found.color) is Color and type(found.size) is Size and type(found.number) is float
+    domain["key"] = dataclasses.replace(drawing, count=3.0)  # type: ignore[arg-type]
+    assert type(domain.get_as("key", Drawing).count) is int
+    for wrong in ({"at": [1, 2, 3]}, {"color": "green"}, {"count": 2.5}):
+        domain["key"] = dataclasses.asdict(drawing) | wrong
+        with pytest.raises(TypeError):
+            domain.get_as("key", Drawing)
+
+
+def test_an_error_of_a_dataclass_is_its_own(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = {"size": 2}
+    with pytest.raises(TypeError, match="^too large$"):
+        domain.get_as("key", Strict)
+    domain["key"] = {}
+    with pytest.raises(TypeError, match="lacks fields of Strict: size"):
+        domain.get_as("key", Strict)
 
 
 def test_nan_comes_back(name: str) -> None:
@@ -188,6 +275,35 @@ def test_a_change_is_made_as_a_whole(name: str) -> None:
     assert domain["a"] == 4 and change.generation is None
 
 
+def test_a_block_may_end_its_change(name: str) -> None:
+    domain = Domain(name)
+    with domain.change() as change:
+        change["a"] = 1
+        change.cancel()
+    assert "a" not in domain
+    with domain.change() as change:
+        change["a"] = 2
+        change.commit()
+    assert domain["a"] == 2
+    with pytest.raises(ZeroDivisionError):
+        with domain.change() as change:
+            change.cancel()
+            change.cancel if 1 // 0 else None
+
+
+def test_a_timeout_may_be_any_number(name: str) -> None:
+    domain = Domain(name)
+    with domain.change(timeout=math.inf) as change:
+        change["a"] = 1
+    domain.flush(math.inf)
+    domain.synchronize(1e300)
+    # It is not 0, which would not wait.
+    assert defaults._library.milliseconds(0.0005) == 1
+    assert defaults._library.milliseconds(-1) == 0 and defaults._library.milliseconds(1) == 1000
+    with pytest.raises(ValueError, match="not a number"):
+        domain.change(timeout=math.nan)
+
+
 def test_a_change_from_an_old_value_conflicts(name: str, desktop: Any) -> None:
     domain = Domain(name)
     domain["Score"] = 1
@@ -241,6 +357,69 @@ def test_an_iteration_ends_by_cancelling_and_by_closing(name: str) -> None:
         await asyncio.sleep(0)
         changes.close()
         assert await task == 0
+
+    asyncio.run(run())
+
+
+def test_a_closed_iteration_leaves_the_next_one_alone(name: str) -> None:
+    async def run() -> None:
+        domain = Domain(name)
+        domain.load()
+        old = domain.changes()
+
+        async def consume() -> int:
+            return len([change async for change in old])
+
+        ended = asyncio.create_task(consume())
+        await asyncio.sleep(0)
+        descriptor = old.fileno()
+        old.close()
+        new = domain.changes()
+        assert new.fileno() == descriptor
+        # The change comes after the end of the old task.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(domain.__setitem__, "key", 1)
+        # A hang is a failure: closing ends the iteration.
+        loop.call_later(60, new.close)
+        assert await new.__anext__() == defaults.Change("key", True)
+        new.close()
+        assert await ended == 0
+
+    asyncio.run(run())
+
+
+def test_an_iteration_ends_after_its_loop(name: str) -> None:
+    loop = asyncio.new_event_loop()
+    changes = Domain(name).changes()
+    task = loop.create_task(changes.__anext__())  # type: ignore[arg-type]
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    changes.close()
+    with pytest.raises(ValueError, match="closed"):
+        changes.fileno()
+    # The loop cannot end it any more.
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+def test_an_iteration_lets_other_tasks_run(name: str) -> None:
+    async def run() -> None:
+        domain, turns = Domain(name), 0
+        domain.load()
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        with domain.changes() as changes:
+            task = asyncio.create_task(count())
+            for number in range(500):
+                domain[f"key{number}"] = number
+            for _ in range(500):
+                await changes.__anext__()
+        task.cancel()
+        assert turns >= 5
 
     asyncio.run(run())
 
@@ -309,3 +488,26 @@ def test_a_closed_domain_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="closed"):
         domain["key"]
     assert Domain(name)["key"] == 1
+
+
+def test_a_domain_may_be_closed_while_threads_read(name: str) -> None:
+    Domain(name)["key"] = "text" * 1000
+    wrong = []
+
+    def read(domain: Domain) -> None:
+        try:
+            while True:
+                if domain.get("key", "") != "text" * 1000 or domain.keys_in() != ["key"]:
+                    wrong.append(domain)
+        except ValueError:
+            pass
+
+    for _ in range(50):
+        domain = Domain(name)
+        threads = [threading.Thread(target=read, args=(domain,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        domain.close()
+        for thread in threads:
+            thread.join()
+    assert wrong == []

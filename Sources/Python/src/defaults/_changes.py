@@ -12,6 +12,9 @@ from ._handle import Handle
 from ._library import NULL, encoded, lib
 
 
+_MOST_IN_A_ROW = 64
+
+
 @dataclasses.dataclass(frozen=True)
 class Change:
     """A change of the value of a key."""
@@ -34,6 +37,7 @@ class Changes(AsyncIterator[Change]):
         self._waiting: collections.deque[Change] = collections.deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready: asyncio.Future[None] | None = None
+        self._taken = 0
         waiting = self._waiting
 
         def changed(_: Any, name: Any, origin: int, __: Any) -> None:
@@ -62,6 +66,10 @@ class Changes(AsyncIterator[Change]):
         return self
 
     async def __anext__(self) -> Change:
+        self._taken += 1
+        if self._taken % _MOST_IN_A_ROW == 0:
+            # Other tasks have their turn, however many changes come.
+            await asyncio.sleep(0)
         while not self._waiting:
             if self._handle.pointer is None:
                 raise StopAsyncIteration
@@ -80,7 +88,9 @@ class Changes(AsyncIterator[Change]):
         try:
             await self._ready
         finally:
-            loop.remove_reader(descriptor)
+            # After close() the number of the descriptor may be that of another one.
+            if self._loop is not None:
+                loop.remove_reader(descriptor)
             self._loop = self._ready = None
 
     def _wake(self) -> None:
@@ -91,10 +101,14 @@ class Changes(AsyncIterator[Change]):
         """Ends it; a task that waits for the next change ends, too."""
         if self._handle.pointer is None:
             return
-        if self._loop is not None:
-            self._loop.remove_reader(self.fileno())
-        self._wake()
-        self._handle.close()
+        loop, self._loop = self._loop, None
+        try:
+            # The tasks of a closed loop are gone.
+            if loop is not None and not loop.is_closed():
+                loop.remove_reader(self.fileno())
+                self._wake()
+        finally:
+            self._handle.close()
 
     async def aclose(self) -> None:
         """The same as close()."""

@@ -5,10 +5,10 @@ from typing import Any, TypeVar, overload
 
 from ._changes import Changes
 from ._declarations import ffi
-from ._errors import NOT_FOUND, check, last_error
+from ._errors import NOT_FOUND, WRONG_TYPE, DefaultsError, check, last_error
 from ._handle import Handle
 from ._layers import Layer, State
-from ._library import NULL, encoded, lib, taken_bytes, taken_text
+from ._library import NULL, encoded, lib, milliseconds, taken_bytes, taken_text
 from ._transaction import Transaction
 from ._values import from_json, to_json, to_object
 
@@ -100,7 +100,7 @@ class Domain(MutableMapping[str, Any]):
             return _get_int64(pointer, name, default)
         if kind is str:
             memory = lib.defaults_get_string(pointer, name, NULL)
-            return taken_text(memory) if memory else default
+            return taken_text(memory) if memory else self._text_with_nul(key, default)
         if kind is bytes:
             size = ffi.new("size_t *")
             memory = lib.defaults_get_bytes(pointer, name, size)
@@ -109,6 +109,16 @@ class Domain(MutableMapping[str, Any]):
             return self[key]
         except KeyError:
             return default
+
+    def _text_with_nul(self, key: str, default: str) -> str:
+        """A text that no string of C can be, or the default."""
+        if lib.defaults_last_error() != WRONG_TYPE:
+            return default
+        try:
+            value = self[key]
+        except (KeyError, DefaultsError):
+            return default
+        return value if isinstance(value, str) else default
 
     def _kept_name(self, key: str) -> bytes:
         name = encoded(key)
@@ -200,6 +210,30 @@ class Domain(MutableMapping[str, Any]):
         self.value_in(Layer.DOMAIN, key)
         check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
 
+    def clear(self) -> None:
+        """Removes all of the user's own values, one by one."""
+        for key in self.keys_in(Layer.DOMAIN):
+            check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """Removes the user's own value, and returns it. Without one it returns the default, or raises KeyError."""
+        if len(default) > 1:
+            raise TypeError("pop() takes a key and one default.")
+        try:
+            value = self.value_in(Layer.DOMAIN, key)
+        except KeyError:
+            if default:
+                return default[0]
+            raise
+        check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last of the user's own values, and returns its key and the value."""
+        if keys := self.keys_in(Layer.DOMAIN):
+            return keys[-1], self.pop(keys[-1])
+        raise KeyError("The user has no values of their own in the domain.")
+
     def set_archive(self, key: str, archive: bytes) -> None:
         """Stores a keyed archive."""
         check(lib.defaults_set_archive(
@@ -237,8 +271,3 @@ class Domain(MutableMapping[str, Any]):
         One change of each key waits at most, so a slow program gets the newest.
         """
         return Changes(self.name, key)
-
-
-def milliseconds(seconds: float) -> int:
-    """A time for the library; the longest one if it is longer."""
-    return max(0, min(int(seconds * 1000), (1 << 32) - 1))

@@ -69,6 +69,7 @@ _KINDS: dict[int, type[DefaultsError]] = {
 }
 
 NOT_FOUND: int = lib.DEFAULTS_ERROR_NOT_FOUND
+WRONG_TYPE: int = lib.DEFAULTS_ERROR_TYPE
 
 
 def last_error() -> DefaultsError | None:

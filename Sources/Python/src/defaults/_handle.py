@@ -1,6 +1,5 @@
 """A handle of the library, which ends with its last user."""
 
-import weakref
 from typing import Any
 
 from ._declarations import ffi
@@ -9,13 +8,13 @@ from ._library import encoded, lib
 
 
 class Handle:
-    """A defaults_t."""
+    """A defaults_t, which the library closes when nobody refers to the pointer any more.
+
+    A call refers to its arguments, so close() in one thread does not free what a call of another one uses.
+    """
 
     def __init__(self, domain: str, arguments: list[str] | None = None):
-        self.pointer: Any = self._opened(domain, arguments)
-        self._finalizer = weakref.finalize(self, lib.defaults_close, self.pointer)
-        # The library sends what waits at the end of the process itself.
-        self._finalizer.atexit = False
+        self.pointer: Any = ffi.gc(self._opened(domain, arguments), lib.defaults_close)
 
     @staticmethod
     def _opened(domain: str, arguments: list[str] | None) -> Any:
@@ -29,11 +28,12 @@ class Handle:
         return pointer
 
     def close(self) -> None:
-        self._finalizer()
         self.pointer = None
 
     @property
     def open_pointer(self) -> Any:
-        if self.pointer is None:
+        # Read once: another thread may close the domain.
+        pointer = self.pointer
+        if pointer is None:
             raise ValueError("The domain is closed.")
-        return self.pointer
+        return pointer

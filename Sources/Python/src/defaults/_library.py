@@ -1,5 +1,6 @@
 """The library for C, and the strings and bytes that cross over to it."""
 
+import math
 import os
 from typing import Any
 
@@ -20,6 +21,17 @@ def encoded(text: str) -> bytes:
     if b"\0" in made:
         raise ValueError("The text contains NUL.")
     return made
+
+
+def milliseconds(seconds: float) -> int:
+    """A time for the library, rounded up; the longest one if it is longer.
+
+    Raises ValueError for what is not a number.
+    """
+    if math.isnan(seconds):
+        raise ValueError("The timeout is not a number.")
+    most = (1 << 32) - 1
+    return math.ceil(max(0, min(seconds * 1000, most)))
 
 
 def taken_text(memory: Any) -> str:

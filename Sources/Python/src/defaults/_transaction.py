@@ -7,7 +7,7 @@ from ._declarations import ffi
 from ._errors import NOT_FOUND, check, last_error
 from ._handle import Handle
 from ._layers import Layer
-from ._library import NULL, encoded, lib, taken_text
+from ._library import NULL, encoded, lib, milliseconds, taken_text
 from ._values import from_json, to_json, to_object
 
 Object = TypeVar("Object")
@@ -21,7 +21,7 @@ class Transaction:
     generation: int | None = None
 
     def __init__(self, handle: Handle, layer: Layer, timeout: float):
-        self._timeout = timeout
+        self._milliseconds = milliseconds(timeout)
         pointer = lib.defaults_begin(handle.open_pointer, layer)
         if not pointer:
             raise last_error() or MemoryError()
@@ -35,6 +35,9 @@ class Transaction:
         self, kind: type[BaseException] | None, error: BaseException | None,
         traceback: types.TracebackType | None,
     ) -> Literal[False]:
+        if self._pointer is None:
+            # The block has ended the change itself.
+            return False
         if kind is None:
             self.commit()
         else:
@@ -44,9 +47,8 @@ class Transaction:
     def commit(self) -> None:
         """Makes the change."""
         pointer = self._ended()
-        milliseconds = max(0, min(int(self._timeout * 1000), (1 << 32) - 1))
         generation = ffi.new("uint64_t *")
-        check(lib.defaults_commit(pointer, milliseconds, generation))
+        check(lib.defaults_commit(pointer, self._milliseconds, generation))
         self.generation = generation[0] or None
 
     def cancel(self) -> None:
@@ -98,13 +100,15 @@ class Transaction:
             return self._read(lib.defaults_change_get_double(pointer, encoded(key), default))
         if kind is int and -1 << 63 <= default < 1 << 63:
             return self._read(lib.defaults_change_get_int64(pointer, encoded(key), default))
-        if kind is str:
-            memory = self._read(lib.defaults_change_get_string(pointer, encoded(key), NULL))
-            return taken_text(memory) if memory else default
         try:
-            return self[key]
+            value = self[key]
         except KeyError:
             return default
+        if kind is str and not isinstance(value, str):
+            # JSON has shown it, because a text may contain NUL. This one is the error, which the change keeps.
+            memory = self._read(lib.defaults_change_get_string(pointer, encoded(key), NULL))
+            return taken_text(memory) if memory else default
+        return value
 
     @staticmethod
     def _read(value: Any) -> Any:

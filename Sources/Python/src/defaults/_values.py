@@ -1,8 +1,10 @@
 """Values of Python as JSON, in the form that defaultsd-values(5) describes, and back."""
 
 import base64
+import collections.abc
 import dataclasses
 import datetime
+import enum
 import json
 import math
 import types
@@ -93,6 +95,11 @@ def _date(seconds: float) -> datetime.datetime | None:
 
 # Dataclasses
 
+# What a list or a dictionary may be declared as.
+_SEQUENCES = {list, collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Collection,
+              collections.abc.Iterable}
+_MAPPINGS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
+
 def class_name(kind: type) -> str:
     """The name of the class of a dataclass in archives: its own, or its attribute defaults_class."""
     return str(getattr(kind, "defaults_class", kind.__name__))
@@ -117,14 +124,20 @@ def _converted(value: Any, kind: Any) -> Any:
         return _one_of(value, arguments)
     if dataclasses.is_dataclass(kind):
         return _dataclass(value, kind)
-    if origin is list and isinstance(value, list):
+    if origin in _SEQUENCES and isinstance(value, list):
         return [_converted(part, arguments[0]) for part in value]
-    if origin is tuple and isinstance(value, list) and arguments[1:] == (...,):
-        return tuple(_converted(part, arguments[0]) for part in value)
-    if origin is dict and isinstance(value, dict):
+    if tuple in (origin, kind) and isinstance(value, list):
+        return _tuple(value, arguments or (Any, ...))
+    if origin in _MAPPINGS and isinstance(value, dict):
         return {key: _converted(part, arguments[1]) for key, part in value.items()}
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return _member(value, kind)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind is bytearray and isinstance(value, bytes):
+        return bytearray(value)
     if kind is None and value is None:
         return None
     plain = origin or kind
@@ -133,7 +146,29 @@ def _converted(value: Any, kind: Any) -> Any:
     raise TypeError(f"The value is a {type(value).__name__}, and not {kind}.")
 
 
+def _tuple(value: list[Any], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
+    if kinds[1:] == (...,):
+        return tuple(_converted(part, kinds[0]) for part in value)
+    if kinds == ((),):
+        # Python 3.10 says so of tuple[()].
+        kinds = ()
+    if len(value) != len(kinds):
+        raise TypeError(f"The value has {len(value)} elements, and not {len(kinds)}.")
+    return tuple(_converted(part, kind) for part, kind in zip(value, kinds))
+
+
+def _member(value: Any, kind: type[enum.Enum]) -> enum.Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        # The text of an error contains no value.
+        raise TypeError(f"The value is none of {kind.__name__}.") from None
+
+
 def _one_of(value: Any, kinds: tuple[Any, ...]) -> Any:
+    # An int is not to become a float where it may be an int.
+    if type(value) in kinds:
+        return value
     for kind in kinds:
         try:
             return _converted(value, kind if kind is not type(None) else None)
@@ -147,11 +182,15 @@ def _dataclass(value: Any, kind: Any) -> Any:
         raise TypeError(f"The value is a {type(value).__name__}, and not an object.")
     if value.get("$class", class_name(kind)) != class_name(kind):
         raise TypeError(f"The object is of the class {value['$class']}, and not {class_name(kind)}.")
+    missing = [field.name for field in dataclasses.fields(kind)
+               if field.init and field.name not in value and _is_required(field)]
+    if missing:
+        raise TypeError(f"The object lacks fields of {class_name(kind)}: {', '.join(missing)}")
     hints = typing.get_type_hints(kind)
     fields = {field.name: _converted(value[field.name], hints[field.name])
               for field in dataclasses.fields(kind) if field.init and field.name in value}
-    try:
-        return kind(**fields)
-    except TypeError:
-        missing = [field.name for field in dataclasses.fields(kind) if field.name not in value]
-        raise TypeError(f"The object lacks fields of {class_name(kind)}: {', '.join(missing)}") from None
+    return kind(**fields)
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
