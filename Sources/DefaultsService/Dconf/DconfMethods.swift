@@ -70,7 +70,7 @@ extension DefaultsObject {
     private func changeSettings(_ call: MethodCall) throws {
         guard let schemas = dconf?.file.schemas else { throw Self.hasEnded }
         dconf?.blame.note(call)
-        try prepare(call) { arguments, names in
+        try prepare(call, isSlow: !schemas.isKnown) { arguments, names in
             let change = try DconfChange(try arguments.readBytes())
             var prepared = PreparedChange(directories: change.directories)
             for (path, value) in change.assignments {

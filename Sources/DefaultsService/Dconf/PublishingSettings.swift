@@ -125,9 +125,15 @@ extension DefaultsObject {
             let isUrgent = dconf?.isUrgent == true
             publish(afterPause: isUrgent ? .zero : max(delay, pause))
         } else {
-            dconf?.file.schemas.forget()
+            // The schemas go then, too. The next change may come before that.
             returnMemorySoon()
         }
+    }
+
+    /// Forgets the schemas, unless they are needed soon.
+    func forgetSchemas() {
+        guard dconf?.isDue == false, dconf?.isPublishing == false else { return }
+        dconf?.file.schemas.forget()
     }
 
     private func finish(
