@@ -6,7 +6,9 @@ internal import Glibc
 //
 // 1. An image has only the paths of keys, each once. All other items of a file are ignored, as dconf
 //    ignores them.
-// 2. A value that does not change is copied as it is. It was in the form of a variant when it was set
+// 2. A file whose names are not those of its hashes, or that ends too early, is refused. It may have been
+//    written only in part when the power failed, and what is missing must not look like a removal.
+// 3. A value that does not change is copied as it is. It was in the form of a variant when it was set
 //    here; in a file of somebody else it may be anything, and only its reader finds out.
 
 /// The values of a file of dconf by their paths, each in the bytes of the file.
@@ -29,21 +31,18 @@ package struct DconfImage: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: ``GVDBError`` if the file is no GVDB file, or if its items overlap.
+    /// - Throws: ``GVDBError`` if the file is no GVDB file or not a whole one, or if its items overlap.
     package init(_ bytes: [UInt8]) throws(GVDBError) {
         let table = try GVDBTable(bytes)
         var remaining = (values: bytes.count, names: ContractLimits.maximumNameBytes)
         for item in table.indices where table.kind(of: item) == .value {
-            // A name that cannot be read is none of a key.
-            guard let path = try? table.nameBytes(of: item) else { continue }
+            let path = try table.checkedNameBytes(of: item)
+            let value = try table.bytes(of: item)
             remaining.names -= path.count
-            if path.elementsEqual(Self.signature.utf8) { isView = true }
-            guard SettingsPath.isPathOfKey(path), let value = try? table.bytes(of: item) else {
-                continue
-            }
             remaining.values -= value.count
             guard remaining.values >= 0, remaining.names >= 0 else { throw .tooLarge }
-            values[path] = value
+            if path.elementsEqual(Self.signature.utf8) { isView = true }
+            if SettingsPath.isPathOfKey(path) { values[path] = value }
         }
     }
 
@@ -60,6 +59,16 @@ package struct DconfImage: Sendable {
             case .variant(let content) = value.content
         else { return nil }
         return content
+    }
+
+    /// Whether a path has something that is no value, or one of a type that is not known here.
+    package func hasUnreadableValue(at path: String) -> Bool {
+        values[Array(path.utf8)] != nil && value(at: path) == nil
+    }
+
+    /// Takes over what another image has at a path, which may be nothing.
+    package mutating func copy(_ path: String, from other: DconfImage) {
+        values[Array(path.utf8)] = other.values[Array(path.utf8)]
     }
 
     /// Sets a value, or removes it.

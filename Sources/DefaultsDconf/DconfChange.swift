@@ -18,8 +18,8 @@ package struct DconfChange: Sendable {
 
     /// The settings that are named.
     package private(set) var assignments: [Assignment] = []
-    /// The directories below which everything is reset, each with a slash at its end.
-    package private(set) var directories: [String] = []
+    /// The directories below which everything is reset.
+    package private(set) var directories = DconfDirectories()
 
     private static let type = ExactType.array(
         .entry(key: .string, value: .maybe(.variant)))
@@ -56,7 +56,7 @@ package struct DconfChange: Sendable {
             guard path == "/" || SettingsPath.isPathOfKey(String(path.dropLast())) else {
                 throw Self.invalid("\(path.quotedForMessage) is not the path of a directory.")
             }
-            return directories.append(path)
+            return directories.insert(path)
         }
         guard let key = SettingsPath(path) else {
             throw Self.invalid(

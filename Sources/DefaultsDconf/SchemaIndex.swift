@@ -28,6 +28,9 @@ package final class SchemaIndex: Sendable {
     /// The first two elements of the paths of all schemas, as they begin the names of domains.
     package var families: Set<DomainFamily> { withContents(\.families) }
 
+    /// Whether the schemas are in memory.
+    package var isKnown: Bool { contents.withLockIfAvailable { $0 != nil } ?? false }
+
     /// Releases the memory until the schemas are needed again.
     package func forget() {
         contents.withLock { $0 = nil }

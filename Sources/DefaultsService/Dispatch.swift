@@ -50,7 +50,10 @@ extension DefaultsObject {
     func returnMemorySoon() {
         guard memoryTimer == nil else { return }
         memoryTimer = connection.loop.schedule(after: Self.memoryDelay) {
-            self.assumeIsolated { $0.memoryTimer = nil }
+            self.assumeIsolated { object in
+                object.memoryTimer = nil
+                object.forgetSchemas()
+            }
             Memory.returnFreePages()
         }
     }

@@ -64,6 +64,41 @@ struct DconfImageTests {
         #expect(throws: GVDBError.self) { try DconfPatch([1, 2, 3]) }
     }
 
+    /// A file is not synchronized, so after a power cut its end may be missing, or be zeros.
+    @Test func `A file that was written in part is refused`() throws {
+        var image = DconfImage()
+        for number in 0..<20 { try image.set("/a/b\(number)", to: Self.text("\(number)")) }
+        for isView in [false, true] {
+            let file = try image.bytes(asView: isView)
+            #expect(try DconfImage(file).count == 20)
+            // The last item may be the mark of a view, whose value is zeros and a letter.
+            for whole in stride(from: 0, to: file.count - 64, by: 8) {
+                let zeros = file[..<whole] + Array(repeating: 0, count: file.count - whole)
+                if let torn = try? DconfImage(Array(zeros)) {
+                    // Then only values are missing, which is not taken for their removal.
+                    #expect(torn.count == 20 && torn.isView == isView, "\(whole)")
+                }
+                #expect(throws: GVDBError.self) { try DconfImage(Array(file[..<whole])) }
+            }
+        }
+    }
+
+    @Test func `What is no value is kept, and is told from nothing`() throws {
+        var written = DconfImage()
+        try written.set("/a", to: Self.text("qqqq"))
+        try written.set("/b", to: Self.text("x"))
+        var file = try written.bytes(asView: false)
+        let value = Array("qqqq\0\0s".utf8)
+        let place = try #require(file.indices.first { file[$0...].starts(with: value) })
+        // The type is that of a file descriptor now.
+        file[place + value.count - 1] = UInt8(ascii: "h")
+        let image = try DconfImage(file)
+        #expect(image.value(at: "/a") == nil && image.hasUnreadableValue(at: "/a"))
+        for path in ["/b", "/c"] { #expect(!image.hasUnreadableValue(at: path)) }
+        let again = try DconfImage(image.bytes(asView: true))
+        #expect(again.paths(unlike: image).isEmpty)
+    }
+
     @Test(arguments: 0..<60)
     func `Broken files are read as something or refused`(seed: Int) throws {
         var image = DconfImage()

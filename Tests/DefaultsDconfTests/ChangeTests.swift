@@ -28,8 +28,30 @@ struct ChangeTests {
         let assignments = change.assignments.sorted { $0.path.path < $1.path.path }
         #expect(assignments.map(\.path.path) == ["/a/b", "/a/c"])
         #expect(assignments.map(\.value) == [one, nil])
-        #expect(change.directories == ["/d/", "/"])
-        #expect(try DconfChange([]).assignments.isEmpty)
+        #expect(try change.directories.contain(#require(SettingsPath("/any"))))
+        #expect(try DconfChange([]).assignments.isEmpty && DconfChange([]).directories.isEmpty)
+    }
+
+    @Test func `a setting is below a directory whose path begins its own`() throws {
+        let directories = try DconfChange(Self.bytes([("/a/b/", nil), ("/c/", nil)])).directories
+        let isBelow = [
+            "/a/b/x": true, "/a/b/c/x": true, "/c/d": true, "/a/b": false, "/a/bc/x": false,
+            "/x": false, "/d/c/x": false,
+        ]
+        for (path, expected) in isBelow {
+            #expect(try directories.contain(#require(SettingsPath(path))) == expected, "\(path)")
+        }
+    }
+
+    /// The largest change that the bus carries to a daemon has so many; all are looked up at once.
+    @Test func `many directories take no longer than a few`() throws {
+        let entries = (0..<20_000).map { ("/d\($0)/", nil as ExactValue?) }
+        let directories = try DconfChange(Self.bytes(entries)).directories
+        var count = 0
+        for number in 0..<20_000 {
+            if directories.contain(try #require(SettingsPath("/d\(number)/k"))) { count += 1 }
+        }
+        #expect(count == 20_000)
     }
 
     @Test(arguments: [

@@ -16,7 +16,7 @@ package enum GVDBError: Error, Hashable, Sendable {
     case table(at: Int)
     /// Tables are inside each other, or a name has parents, without an end.
     case depth
-    /// A name is empty, too long or not UTF-8.
+    /// A name is empty, too long, not UTF-8, or not that of its hash.
     case name(item: Int)
     /// An item does not have the kind of content that is asked for.
     case kind(item: Int)
@@ -39,7 +39,8 @@ extension GVDBError: CustomStringConvertible {
             "The place of \(what) in the file, byte \(offset), is not possible."
         case .table(let offset): "The table at byte \(offset) has a wrong size."
         case .depth: "The tables or names of the file are nested too deeply."
-        case .name(let item): "The name of item \(item) is empty, too long or not UTF-8."
+        case .name(let item):
+            "The name of item \(item) is empty, too long, not UTF-8, or not whole."
         case .kind(let item): "Item \(item) does not have the expected kind of content."
         case .value(let error): error.description
         case .tooLarge: "The contents of the file overlap, or are too large."

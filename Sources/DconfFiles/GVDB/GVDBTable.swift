@@ -130,6 +130,13 @@ extension GVDBTable {
         return bytes
     }
 
+    /// The bytes of the name, whose hash the file has, too.
+    func checkedNameBytes(of item: Int) throws(GVDBError) -> [UInt8] {
+        let name = try nameBytes(of: item)
+        guard GVDBFormat.hash(of: name) == hashOfItem(item) else { throw .name(item: item) }
+        return name
+    }
+
     /// Where the file says where the content of an item is.
     func placeOfContent(of item: Int) -> Int { place(of: item) + 16 }
 

@@ -73,8 +73,10 @@ struct DconfFile: Sendable {
         let compactSize: Int
     }
 
-    /// The file was replaced while it was worked on.
-    struct Replaced: Error {}
+    /// The file was replaced while it was worked on, or more was changed than is read again.
+    struct Replaced: Error, CustomStringConvertible {
+        var description: String { "Something else was written meanwhile, again and again." }
+    }
 
     let places: Places
     let schemas: SchemaIndex
@@ -119,19 +121,45 @@ struct DconfFile: Sendable {
     }
 
     /// What the file has changed since it was last imported.
+    ///
+    /// What cannot be read is no change. It stays in the file.
     func changes(in found: Found) throws -> [ForeignChange] {
-        let known = try contents(of: places.imported)?.bytes ?? []
-        let old = known.isEmpty ? DconfImage() : (try? DconfImage(known)) ?? DconfImage()
+        let old = try lastImport()
         return found.image.paths(unlike: old).compactMap { path in
-            SettingsPath(path).map {
+            guard !found.image.hasUnreadableValue(at: path) else { return nil }
+            return SettingsPath(path).map {
                 ForeignChange(
                     path: $0, before: old.value(at: path), after: found.image.value(at: path))
             }
         }
     }
 
+    private func lastImport() throws -> DconfImage { try image(at: places.imported) }
+
+    /// An empty image if there is no file, or none of dconf.
+    private func image(at path: String) throws -> DconfImage {
+        let bytes = try contents(of: path)?.bytes ?? []
+        return (try? DconfImage(bytes)) ?? DconfImage()
+    }
+
+    /// The domains of former files, which programs of dconf have set.
+    func formerDomains() throws -> Set<String> {
+        let images = try [places.imported, places.spare].map { try image(at: $0) }
+        return Set(images.flatMap(\.paths).compactMap { SettingsPath($0)?.domain })
+    }
+
     /// Notes that the values of a file are in the database, and on disk there.
-    func noteImport(of bytes: [UInt8]) throws {
+    ///
+    /// - Parameter kept: Locked settings, of which the file has the value of the lock. What was imported
+    ///   before is still the user's.
+    func noteImport(of found: Found, _ bytes: [UInt8], keeping kept: [SettingsPath]) throws {
+        var bytes = bytes
+        if !kept.isEmpty {
+            let former = try lastImport()
+            var image = found.image
+            for path in kept { image.copy(path.path, from: former) }
+            bytes = try image.bytes(asView: false)
+        }
         let unfinished = "\(places.imported).unfinished"
         try replace(places.imported, with: bytes, by: unfinished, isDurable: true)
     }
@@ -151,9 +179,11 @@ struct DconfFile: Sendable {
     ) throws -> (file: Written, changed: [String]) {
         let found = try read()
         guard found.identity == known else { throw Replaced() }
-        // What the database cannot have stays as it is in the file, such as a key with a very long path.
+        // What the database cannot have stays as it is in the file, such as a key with a very long path,
+        // or a value of a type that is not known here.
         var image = found.image.filter { path in
             SettingsPath(path).map { DconfDomains.isPrivate($0.domain) } ?? true
+                || found.image.hasUnreadableValue(at: path)
         }
         for update in updates { _ = try? image.set(update.path.path, to: value(of: update)) }
         let changed = image.paths(unlike: found.image)

@@ -50,7 +50,13 @@ extension DefaultsObject {
     private func makeFile(_ call: MethodCall) {
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
-        whenPublished { try? call.reply() }
+        whenPublished {
+            if let reason = self.dconf?.failure {
+                call.fail(DBusError(.failed, "dconf's file cannot be written. \(reason)"))
+            } else {
+                try? call.reply()
+            }
+        }
     }
 
     // MARK: Changes
@@ -58,13 +64,13 @@ extension DefaultsObject {
     /// What a call changes, with archives to store.
     private struct PreparedChange: Sendable {
         var assignments: [(path: SettingsPath, archive: KeyedArchive?)] = []
-        let directories: [String]
+        let directories: DconfDirectories
     }
 
     private func changeSettings(_ call: MethodCall) throws {
         guard let schemas = dconf?.file.schemas else { throw Self.hasEnded }
         dconf?.blame.note(call)
-        try prepare(call) { arguments, names in
+        try prepare(call, isSlow: !schemas.isKnown) { arguments, names in
             let change = try DconfChange(try arguments.readBytes())
             var prepared = PreparedChange(directories: change.directories)
             for (path, value) in change.assignments {
@@ -91,17 +97,19 @@ extension DefaultsObject {
             if let archive {
                 guard try differs(layer, key, from: archive) else { continue }
                 parts.set(path, layer, .init(key: key, archive: archive.bytes))
-            } else if try database.generation(layer, key) != nil {
-                parts.remove(path, layer, key)
+            } else {
+                for layer in try layersOfUsers(path)
+                where try database.generation(layer, key) != nil {
+                    try checkWritable(layer, [key])
+                    parts.remove(path, layer, key)
+                }
             }
         }
         let named = Set(change.assignments.map(\.path))
         for path in try paths(below: change.directories, changedBy: call)
         where !named.contains(path) {
             let key = try Key(path.key)
-            for layer in try [Layer.domain, .host(hosts.this.id)].map({
-                try Domain(name: path.domain, layer: $0)
-            }) where try database.generation(layer, key) != nil {
+            for layer in try layersOfUsers(path) where try database.generation(layer, key) != nil {
                 if try !isLocked(key, in: layer, shownBy: database.view) {
                     parts.remove(path, layer, key)
                 }
@@ -112,22 +120,19 @@ extension DefaultsObject {
 
     /// The settings below directories that users may have set.
     ///
-    /// A program in a sandbox may only reset what it may change.
+    /// A program in a sandbox resets what it may change, and does not hear of anything else.
     private func paths(
-        below directories: [String], changedBy call: MethodCall
+        below directories: DconfDirectories, changedBy call: MethodCall
     ) throws -> [SettingsPath] {
         guard !directories.isEmpty else { return [] }
         let names = changingNames(for: call)
         var paths: [SettingsPath] = []
         for domain in try database.domains() where dconf?.isPublished(domain.name) == true {
             if case .host(let host) = domain.layer, host != hosts.this.id { continue }
-            let found = try database.keys(of: domain).compactMap {
+            guard (try? names.domain(domain.name)) != nil else { continue }
+            paths += try database.keys(of: domain).compactMap {
                 SettingsPath(domain: domain.name, key: $0.name)
-            }.filter { path in
-                directories.contains { path.path.utf8.starts(with: $0.utf8) }
-            }
-            if !found.isEmpty { _ = try names.domain(domain.name) }
-            paths += found
+            }.filter { directories.contain($0) }
         }
         return Array(Set(paths))
     }

@@ -7,7 +7,8 @@ import DefaultsModel
 //
 // 1. A signal has the names of settings and no values. It is sent after the file has the new values, and
 //    after the reply to its call.
-// 2. A program in a sandbox gets no name of a domain that it may not read. So each signal is sent to its
+// 2. A program in a sandbox gets no name of a domain that it may not read. If a signal
+//    names only a directory, it hears of the outermost one. So each signal is sent to its
 //    receivers one by one, as those of the contract are, and with the same exception.
 
 /// Sends the signals of dconf's interface.
@@ -91,6 +92,8 @@ extension DconfNotice {
     /// - Parameter scope: Nil for everything.
     fileprivate func limited(to scope: AccessScope?) -> DconfNotice? {
         guard let scope else { return self }
+        // So much has changed that only the directory is named. Its name may say too much.
+        if changes == [""], prefix.hasSuffix("/") { return DconfNotice(of: ["/"], tag: "") }
         let paths = changes.map { prefix + $0 }.filter { path in
             guard let domain = SettingsPath(path)?.domain else { return false }
             return (try? Domain(name: domain, layer: .domain)).map(scope.mayRead) ?? false

@@ -125,9 +125,15 @@ extension DefaultsObject {
             let isUrgent = dconf?.isUrgent == true
             publish(afterPause: isUrgent ? .zero : max(delay, pause))
         } else {
-            dconf?.file.schemas.forget()
+            // The schemas go then, too. The next change may come before that.
             returnMemorySoon()
         }
+    }
+
+    /// Forgets the schemas, unless they are needed soon.
+    func forgetSchemas() {
+        guard dconf?.isDue == false, dconf?.isPublishing == false else { return }
+        dconf?.file.schemas.forget()
     }
 
     private func finish(
@@ -207,7 +213,11 @@ extension DefaultsObject {
     private func writeAll() async throws -> [String] {
         let found = try await onFileThread { try $0.read() }
         if let remark = found.remark { logger.warning("\(remark)") }
-        let domains = Set(found.image.paths.compactMap { SettingsPath($0)?.domain })
+        var domains = Set(found.image.paths.compactMap { SettingsPath($0)?.domain })
+        // A file that was lost comes back whole.
+        if dconf?.written == nil || found.identity == nil {
+            domains.formUnion(try await onFileThread { try $0.formerDomains() })
+        }
         dconf?.domains.formUnion(domains.filter { !DconfDomains.isPrivate($0) })
         if let bytes = found.foreign {
             try await takeOver(found, bytes)
@@ -218,6 +228,8 @@ extension DefaultsObject {
         dconf?.changed = []
         do {
             var archives = try await allVisibleArchives()
+            // So much has changed meanwhile that it was not noted.
+            if dconf?.isWholeDue == true { throw DconfFile.Replaced() }
             // What has changed meanwhile is read again, together with everything that it changed with.
             for path in dconf?.changed ?? [] { archives[path] = try visibleArchive(of: path) }
             dconf?.changed = []
@@ -242,7 +254,7 @@ extension DefaultsObject {
         }
     }
 
-    private func visibleArchive(of path: SettingsPath) throws -> [UInt8]? {
+    func visibleArchive(of path: SettingsPath) throws -> [UInt8]? {
         let key = try Key(path.key)
         for layer in try layers(ofSettings: path.domain) where self.layers.mayHaveKeys(layer) {
             do throws(StorageError) {
@@ -275,7 +287,7 @@ extension DefaultsObject {
         return archives
     }
 
-    private func turnOfOthers() async {
+    func turnOfOthers() async {
         await withCheckedContinuation { continuation in
             connection.loop.perform { continuation.resume() }
         }

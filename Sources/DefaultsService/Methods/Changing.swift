@@ -60,14 +60,16 @@ extension DefaultsObject {
 
     /// Reads the arguments of a change and makes archives from them, on another thread if they are
     /// large, and continues on the loop.
+    ///
+    /// - Parameter isSlow: Whether it takes long even if they are small.
     func prepare<Arguments: Sendable>(
-        _ call: MethodCall,
+        _ call: MethodCall, isSlow: Bool = false,
         _ read: @escaping @Sendable (inout MessageReader, CheckedNames) throws -> Arguments,
         then change:
             @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
     ) throws {
         let names = changingNames(for: call)
-        guard call.size > LongCalls.fewBytes else {
+        guard isSlow || call.size > LongCalls.fewBytes else {
             return try change(self, call, call.arguments { try read(&$0, names) })
         }
         try runOnLane(call, in: .conversions) { detached in

@@ -1,5 +1,6 @@
 import DBus
 import DefaultsClient
+import DefaultsDconf
 import DefaultsProtocol
 import KeyedArchive
 
@@ -37,7 +38,7 @@ struct Adoption {
     /// What ``adopt()`` would do.
     func plan() throws -> Report {
         guard !files.isAdopted else { return "\(door.name) is adopted already." }
-        if door.isView || !door.hasValues {
+        if files.isView || !door.hasValues {
             return "\(door.name): These files would be written: "
                 + files.paths.joined(separator: ", ")
         }
@@ -60,7 +61,7 @@ struct Adoption {
         // The other service writes its last changes when it ends. A program may start it again.
         for name in door.busNames { try await endRival(of: name) }
         let snapshot = try door.snapshot()
-        if door.isView {
+        if files.isView {
             try files.writeMark(files.areShown ? nil : snapshot)
             _ = try await takeNames()
             return "\(door.name): defaultsd has all values already. Programs use it now."
@@ -103,7 +104,7 @@ struct Adoption {
     /// Takes over what programs have stored with the other service since the last time.
     private func catchUp() async throws {
         let snapshot = try door.snapshot()
-        if door.isView { return try files.writeMark(files.areShown ? nil : snapshot) }
+        if files.isView { return try files.writeMark(files.areShown ? nil : snapshot) }
         try await take(from: door.read(files.readMark()), to: door.read(snapshot))
         try files.writeMark(snapshot)
     }
@@ -167,9 +168,15 @@ struct Adoption {
                     transactions[layer, default: .init()].expected[change.key] = generation
                     if let archive = change.archive {
                         transactions[layer, default: .init()].set(change.key, to: archive)
-                    } else {
-                        transactions[layer, default: .init()].remove(change.key)
+                        continue
                     }
+                    transactions[layer, default: .init()].remove(change.key)
+                    guard layer != domain else { continue }
+                    // The value for all machines must not come back.
+                    let (_, other) = try await defaults.archiveIfThere(
+                        forKey: change.key, in: domain)
+                    transactions[domain, default: .init()].expected[change.key] = other
+                    transactions[domain, default: .init()].remove(change.key)
                 }
             }
             guard !transactions.isEmpty else { return }
@@ -206,12 +213,16 @@ struct Adoption {
         let released = try files.readReleased()
         let isServing = try await isServing
         guard files.isStarted || released != nil && isServing else {
-            guard door.showsDatabase, door.isView else { return "\(door.name) is not adopted." }
+            guard door.showsDatabase, files.isView else { return "\(door.name) is not adopted." }
             // An earlier run was interrupted at its end.
             try await settle(written: stored(keeping: []))
             return "\(door.name): Programs use \(door.rival) again."
         }
         if !door.showsDatabase, files.areShown {
+            // The daemon replies when the file has everything, or with an error.
+            _ = try await bus.call(
+                DefaultsDconf.Dconf.busName, DefaultsDconf.Dconf.writer,
+                DefaultsDconf.Dconf.interface, DefaultsDconf.Dconf.initialize)
             try files.retireMark()
             return "\(door.name): dconf's file has all values. Programs use it again."
                 + remainder(of: door.library, using: "defaultsd")
@@ -265,8 +276,9 @@ struct Adoption {
             // The daemon must not take these files for changes of somebody else.
             if let files = try door.prospect(of: domains) { try self.files.writeMark(files) }
             try door.write(domains)
-            // From now on, what differs from these files was changed later.
-            try files.writeMark(door.snapshot())
+            // From now on, what differs from these files was changed later. If the daemon has written
+            // them again, they have the values of all layers, which are not the user's.
+            if !files.isView { try files.writeMark(door.snapshot()) }
             var isRunning = false
             for name in door.writers where try await bus.rival(for: name) != nil {
                 isRunning = true
@@ -283,7 +295,7 @@ struct Adoption {
         for _ in 1...Self.mostAttempts {
             for name in door.writers { try await endRival(of: name) }
             let now = try await stored(keeping: written)
-            if door.isView {
+            if files.isView {
                 try door.write(now)
             } else {
                 let theirs = Set(

@@ -54,7 +54,19 @@ struct AdoptionFiles {
     var isStarted: Bool { own.contains { FileStatus.ifAny($0) != nil } }
 
     /// Whether the files of the other service are written by the daemon, for this door or another one.
-    var areShown: Bool { door.isView && FileStatus.ifAny(viewMark) != nil }
+    var areShown: Bool { isView && FileStatus.ifAny(viewMark) != nil }
+
+    /// Whether the files only show what the database has.
+    ///
+    /// A file that is missing while the daemon writes it removes nothing: the daemon writes it again.
+    var isView: Bool { door.isView || FileStatus.ifAny(viewMark) != nil && isSharedFileMissing }
+
+    private var isSharedFileMissing: Bool {
+        guard let file = door.sharedImport, let snapshot = try? door.snapshot() else {
+            return false
+        }
+        return snapshot.files[file]?.isEmpty ?? true
+    }
 
     /// Writes the mark, with a snapshot of the other service's files.
     ///

@@ -34,7 +34,8 @@ struct DconfDoor: DesktopDoor {
     func write(_ domains: [ImportedDomain]) throws { try store.write(domains) }
 
     func prospect(of domains: [ImportedDomain]) throws -> Snapshot? {
-        store.isView ? Snapshot([DconfStore.file: try store.bytes(with: domains)]) : nil
+        guard store.isView || store.isMissing else { return nil }
+        return Snapshot([DconfStore.file: try store.bytes(with: domains)])
     }
 
     func pass(_ changes: [DoorChange], over bus: Connection) async throws {}

@@ -37,6 +37,9 @@ struct DconfStore {
     /// Whether the daemon has written the file, so that it only shows what is in the database.
     var isView: Bool { image?.isView == true }
 
+    /// Whether there is no file, or an empty one.
+    var isMissing: Bool { (try? contents())?.isEmpty ?? false }
+
     /// The domains of the values in the file.
     var domains: Set<String> {
         Set(image?.paths.compactMap { SettingsPath($0)?.domain } ?? [])
@@ -60,7 +63,8 @@ struct DconfStore {
         } catch {
             throw ToolError.input(database, "\(error)")
         }
-        if let fault = values.faults.first {
+        // A former file is not complained about: nobody can mend it.
+        if let fault = values.faults.first, try bytes == contents() {
             throw ToolError.input(database, "\(fault.path ?? "An item"): \(fault.error)")
         }
         var domains: [String: [DefaultsEntry]] = [:]

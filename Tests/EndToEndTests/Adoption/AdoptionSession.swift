@@ -37,13 +37,13 @@ struct AdoptionSession {
             encoding: .utf8)
     }
 
-    /// Runs a script of a shell on a new bus, which ends with it.
+    /// Runs a script of a shell in the session's directory, on a new bus, which ends with it.
     ///
     /// - Parameter variables: More of its environment.
     func run(_ script: String, adding variables: [String: String] = [:]) -> ProgramResult {
         defer { waitForDaemon() }
         return ProgramResult.run(
-            ["dbus-run-session", "--", "bash", "-c", script],
+            ["dbus-run-session", "--", "bash", "-c", "cd \"$HOME\" || exit\n" + script],
             environment: environment.merging(variables) { $1 })
     }
 

@@ -149,6 +149,23 @@ struct DconfAdoptionTests {
         #expect(try run(script) == [""])
     }
 
+    @Test func `A file that is missing while dconf is adopted removes nothing`() throws {
+        let check = """
+            defaultsctl read other.program u; defaultsctl read $G cursor-size
+
+            """
+        let parts = try run(
+            """
+            fill; dconf dump / > before; defaultsctl adopt dconf > /dev/null
+            rm $XDG_CONFIG_HOME/dconf/user; defaultsctl adopt dconf > /dev/null
+            \(check)rm -f $XDG_CONFIG_HOME/dconf/user; defaultsctl adopt gsettings > /dev/null
+            \(check)rm -f $XDG_CONFIG_HOME/dconf/user; defaultsctl release gsettings > /dev/null
+            \(check)rm -f $XDG_CONFIG_HOME/dconf/user; defaultsctl release dconf > /dev/null
+            \(check)dconf dump / | diff before -
+            """)
+        #expect(parts == [String(repeating: "7\n48\n", count: 4)])
+    }
+
     @Test func `What dconf's own service stores before it is replaced is not lost`() throws {
         let parts = try run(
             """

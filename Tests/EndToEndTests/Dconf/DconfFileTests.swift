@@ -75,6 +75,47 @@ struct DconfFileTests {
             dconf.dconf("dump", "/org/example/").output == "[/]\nb='own'\nc=3\nd=4\n")
     }
 
+    /// dconf's own service writes the whole file again when one setting is changed.
+    @Test func `Values of other layers in a file of somebody else do not become the user's`() throws
+    {
+        let domain = "org.gnome.desktop.interface"
+        try desktop.tool("write", domain, "own", "mine").requireOutput()
+        try desktop.write(#"{"vendor": "v"}"#, to: "\(domain).json", in: .vendor)
+        try desktop.write(#"{"own": "fixed"}"#, to: "\(domain).json", in: .managed)
+        try dconf.dconf("write", "/org/example/a", "1").requireOutput()
+        let folder = "/org/gnome/desktop/interface/"
+        try wait { dconf.read(folder + "vendor") == "'v'" }
+        try wait { dconf.read(folder + "own") == "'fixed'" }
+        let dump = dconf.dconf("dump", "/").output
+        try desktop.stopDaemon()
+        let other = try DconfDesktop(.dconf)
+        try other.dconf("load", "/", input: dump).requireOutput()
+        try other.dconf("write", "/org/example/a", "2").requireOutput()
+        try FileManager.default.removeItem(atPath: dconf.file)
+        try FileManager.default.copyItem(atPath: other.file, toPath: dconf.file)
+        _ = try desktop.daemonPID()
+        try wait { desktop.tool("read", "org.example", "a").output == "2\n" }
+        try dconf.dconf("write", "/org/example/b", "1").requireOutput()
+        #expect(desktop.tool("read", domain, "vendor").status != 0)
+        try desktop.remove("\(domain).json", in: .managed)
+        try wait { dconf.read(folder + "own") == "'mine'" }
+    }
+
+    /// Settings that no schema has are known by what was imported.
+    @Test func `A file that was lost comes back with everything that was imported`() throws {
+        let other = try DconfDesktop(.dconf)
+        try other.dconf("write", "/net/unknown/a", "1").requireOutput()
+        try makeFolder()
+        try FileManager.default.copyItem(atPath: other.file, toPath: dconf.file)
+        _ = try desktop.daemonPID()
+        try wait { desktop.tool("read", "net.unknown", "a").output == "1\n" }
+        try dconf.dconf("write", "/org/example/a", "1").requireOutput()
+        try desktop.stopDaemon()
+        try FileManager.default.removeItem(atPath: dconf.file)
+        _ = try desktop.daemonPID()
+        try wait { dconf.read("/net/unknown/a") == "1" }
+    }
+
     @Test func `A damaged file is kept, and written again`() throws {
         try makeFolder()
         try "no database".write(toFile: dconf.file, atomically: true, encoding: .utf8)
