@@ -16,8 +16,10 @@
  *
  * Reads. A read looks into the memory of the process, and needs no call as long as the domain has not
  * changed. It is never older than the last change that was acknowledged to any process. The first read
- * waits for the service, for two seconds at most. Without a service, reads return what this process has
- * set, and the fallback.
+ * waits for the service, for two seconds at most, or for six if this process runs defaultsd for itself; see
+ * DEFAULTS_STATE_PRIVATE. A read after a change of another process waits as long, if the service does not
+ * answer. A value of more than 64 KiB is not kept in memory: each read of it calls the service. Without a
+ * service, reads return what this process has set, and the fallback.
  *
  * Writes. A write holds in this process at once, and is sent in the background. Without a service it is
  * sent when the service comes.
@@ -33,7 +35,8 @@
  *
  * Threads. All threads may use a handle at the same time. A change of defaults_begin() belongs to one
  * thread at a time. Nobody may use a handle during or after defaults_close(). The library has threads of
- * its own, which block all signals, and it calls no function of the program on them.
+ * its own, and calls no function of the program on them. They block the signals that programs handle. Those
+ * of its runtime leave SIGPROF, SIGPIPE and the signals of faults open.
  *
  * Fork. A process that is forked after the first defaults_open() has no connection. In it, reads return the
  * fallback, and everything else fails with DEFAULTS_ERROR_FORKED, until it calls exec. To open defaults in a
@@ -122,7 +125,8 @@ defaults_t *defaults_open(const char *domain);
 
 /* Opens the defaults of a domain with the command line of the program.
  *
- * The words after the name of the program set keys for this run: -PlaySound NO. They are stronger than
+ * The words after the name of the program set keys for this run: -PlaySound NO. Bytes that are not UTF-8
+ * are replaced in them. They are stronger than
  * the user's own values, and weaker than prescribed ones. The first handle of a domain in the process
  * determines the command line. */
 defaults_t *defaults_open_with_arguments(const char *domain, int argc, const char *const *argv);
@@ -130,14 +134,16 @@ defaults_t *defaults_open_with_arguments(const char *domain, int argc, const cha
 /* Closes a handle.
  *
  * Changes that it has made are still sent, also if the program exits. Its watches end, and their free
- * functions are called. Its descriptor is closed, so remove it from the main loop before. A callback may
- * close its own handle. NULL is ignored. */
+ * functions are called. Its descriptor is closed, so remove it from the main loop before. After
+ * defaults_watch_failures() the descriptor may be closed a moment later, on a thread of the library. A
+ * callback may close its own handle. NULL is ignored. */
 void defaults_close(defaults_t *defaults);
 
 /* Reads the domain, if others have changed something that was not read here yet.
  *
- * A program calls it at its start, on a thread that may wait, so that no later read waits. It waits for
- * two seconds at most. DEFAULTS_ERROR_UNREACHABLE: the service has not answered. */
+ * A program calls it at its start, on a thread that may wait, so that no later read waits. It waits as the
+ * first read does: for two seconds at most, or for six with a defaultsd of its own.
+ * DEFAULTS_ERROR_UNREACHABLE: the service has not answered. */
 int defaults_load(defaults_t *defaults);
 
 /* Says how the service is reached; see defaults_state_t. Before anything else was used, this begins to
@@ -313,7 +319,7 @@ defaults_change_t *defaults_begin(defaults_t *defaults, defaults_layer_t layer);
  * This and the next four functions ask the service for the value in the layer of the change. If another
  * process changes the key afterwards, defaults_commit() fails with DEFAULTS_ERROR_CONFLICT. What the change
  * itself has set is returned as it was set. If the layer has no value, the one that is in effect is
- * returned, or the fallback. They wait for the service, for 30 seconds at most. */
+ * returned, or the fallback. They wait as defaults_generation() does. */
 bool defaults_change_get_bool(defaults_change_t *change, const char *key, bool fallback);
 
 /* Reads an integer for a change. */
@@ -363,8 +369,10 @@ int defaults_change_expect(defaults_change_t *change, const char *key, uint64_t 
  *
  * With a timeout of 0 it does not wait: the values hold at once and are sent in the background, and a
  * refusal is told to defaults_watch_failures(). Otherwise it waits for this number of milliseconds at most,
- * and stores the generation of the change in *generation, unless that is NULL. If the service is known not
- * to be there, it fails at once, and nothing is sent later.
+ * and stores the generation of the change in *generation, unless that is NULL. If the process has not
+ * reached the service yet, it first waits for that as the first read does, whatever the timeout is. If the
+ * service is known not to be there, it fails at once, and nothing is sent later. Expectations are checked
+ * also if the change sets nothing.
  *
  * DEFAULTS_ERROR_CONFLICT: an expectation was wrong. DEFAULTS_ERROR_UNREACHABLE: there is no answer; the
  * message says if the change may still be made. With any other error nothing was changed. */
@@ -376,7 +384,9 @@ void defaults_cancel(defaults_change_t *change);
 /* Asks the service for the generation of the last change of a key in a layer, for
  * defaults_change_expect(). It is 0 if the layer does not have the key.
  *
- * Changes of this process that wait are sent first. It waits for the service, for 30 seconds at most. */
+ * Changes of this process that wait are sent first. It waits for their answers and then for its own, for
+ * 30 seconds each at most, and if the process has not reached the service yet, before that as the first
+ * read does. */
 int defaults_generation(
     defaults_t *defaults, defaults_layer_t layer, const char *key, uint64_t *generation);
 
@@ -413,9 +423,9 @@ typedef void (*defaults_free_fn)(void *context);
 
 /* Has a function called after each change of a key, or with NULL of any key, by any process in any layer.
  *
- * One change of each key waits at most, so a slow program gets the newest. A change that leaves the value
- * the same is not reported. free_context may be NULL. It is called on the thread that ends the watch, or
- * that runs its callback then.
+ * In DEFAULTS_STATE_PRIVATE, only changes of this process are seen. One change of each key waits at most,
+ * so a slow program gets the newest. A change that leaves the value the same is not reported. free_context
+ * may be NULL. It is called on the thread that ends the watch, or that runs its callback then.
  *
  * Returns the number of the watch, for defaults_unwatch(). 0 is an error; free_context is not called
  * then. */
@@ -442,9 +452,11 @@ int defaults_fd(defaults_t *defaults);
 
 /* Calls the functions of watches for what has happened, and does not wait.
  *
- * If another thread dispatches, or if more than 1024 changes wait, the descriptor stays readable.
- * DEFAULTS_ERROR_BUSY: a callback of this handle has called it. If a callback closes the handle, the
- * remaining ones are not called. */
+ * Each watch is told what waits when its turn comes, in some 1024 calls for all of them at most. If something
+ * is left, or comes meanwhile, the descriptor is readable again. If another thread dispatches, it does nothing.
+ * DEFAULTS_ERROR_BUSY: a callback of this handle has called it, perhaps by a main loop inside of it. The
+ * dispatch that goes on makes the descriptor readable again if something waits. If a callback closes the
+ * handle, the remaining ones are not called. */
 int defaults_dispatch(defaults_t *defaults);
 
 #ifdef __cplusplus

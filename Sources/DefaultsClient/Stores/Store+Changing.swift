@@ -104,7 +104,8 @@ extension Store {
             throw .locked(key, in: copy.name)
         }
         guard access[copy.state].outbox.size + size <= Self.largestBacklog else {
-            throw .tooManyChanges(keys.first ?? KeyName(""), in: copy.name, limit: Self.largestBacklog)
+            throw .tooManyChanges(
+                keys.first ?? KeyName(""), in: copy.name, limit: Self.largestBacklog)
         }
     }
 

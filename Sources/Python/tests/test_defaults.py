@@ -82,6 +82,11 @@ def test_a_value_comes_back_and_is_stored(name: str, value: Any, desktop: Any) -
     assert json.loads(desktop.ctl("read", name, "key", "--json")) is not ...
 
 
+def test_words_in_another_encoding_are_words(name: str) -> None:
+    domain = Domain(name, arguments=["game", "Gr\udcfcn.txt", "-Volume", "7"])
+    assert domain.get("Volume", 0) == 7
+
+
 def test_removing_is_of_the_users_own_values(name: str) -> None:
     everywhere, domain = Domain("NSGlobalDomain"), Domain(name)
     everywhere["Weaker"] = "all"

@@ -49,7 +49,10 @@ class Domain(MutableMapping[str, Any]):
         self._handle.close()
 
     def load(self) -> None:
-        """Reads the domain, so that no later read waits. This waits for two seconds at most."""
+        """Reads the domain, so that no later read waits.
+
+        This waits for two seconds at most, or for six if this process runs defaultsd for itself.
+        """
         check(lib.defaults_load(self._handle.open_pointer))
 
     @property

@@ -4,7 +4,7 @@ from typing import Any
 
 from ._declarations import ffi
 from ._errors import last_error
-from ._library import encoded, lib
+from ._library import encoded, encoded_word, lib
 
 
 class Handle:
@@ -21,7 +21,7 @@ class Handle:
         if arguments is None:
             pointer = lib.defaults_open(encoded(domain))
         else:
-            words = [ffi.new("char[]", encoded(word)) for word in arguments]
+            words = [ffi.new("char[]", encoded_word(word)) for word in arguments]
             pointer = lib.defaults_open_with_arguments(encoded(domain), len(words), words)
         if not pointer:
             raise last_error() or MemoryError()

@@ -23,6 +23,14 @@ def encoded(text: str) -> bytes:
     return made
 
 
+def encoded_word(word: str) -> bytes:
+    """A word of the command line as it was typed, in any encoding: sys.argv has surrogates for other bytes."""
+    made = word.encode(errors="surrogateescape")
+    if b"\0" in made:
+        raise ValueError("The word contains NUL.")
+    return made
+
+
 def milliseconds(seconds: float) -> int:
     """A time for the library, rounded up; the longest one if it is longer.
 
