@@ -35,12 +35,15 @@ package struct DconfImage: Sendable {
     package init(_ bytes: [UInt8]) throws(GVDBError) {
         let table = try GVDBTable(bytes)
         var remaining = (values: bytes.count, names: ContractLimits.maximumNameBytes)
-        for item in table.indices where table.kind(of: item) == .value {
+        for item in table.indices {
+            // An item of zeros has no kind, and no name, either.
             let path = try table.checkedNameBytes(of: item)
-            let value = try table.bytes(of: item)
             remaining.names -= path.count
+            guard remaining.names >= 0 else { throw .tooLarge }
+            guard table.kind(of: item) == .value else { continue }
+            let value = try table.bytes(of: item)
             remaining.values -= value.count
-            guard remaining.values >= 0, remaining.names >= 0 else { throw .tooLarge }
+            guard remaining.values >= 0 else { throw .tooLarge }
             if path.elementsEqual(Self.signature.utf8) { isView = true }
             if SettingsPath.isPathOfKey(path) { values[path] = value }
         }

@@ -96,7 +96,8 @@ struct DconfFileTests {
         _ = try desktop.daemonPID()
         try wait { desktop.tool("read", "org.example", "a").output == "2\n" }
         try dconf.dconf("write", "/org/example/b", "1").requireOutput()
-        #expect(desktop.tool("read", domain, "vendor").status != 0)
+        try desktop.remove("\(domain).json", in: .vendor)
+        try wait { dconf.read(folder + "vendor").isEmpty }
         try desktop.remove("\(domain).json", in: .managed)
         try wait { dconf.read(folder + "own") == "'mine'" }
     }

@@ -78,7 +78,7 @@ struct DconfTests {
         // After a reset, the value for all machines is not there, either.
         try dconf.dconf("reset", path).requireOutput()
         try expect("'vendor'")
-        #expect(desktop.tool("read", Self.domain, "cursor-theme").status != 0)
+        #expect(desktop.tool("read", Self.domain, "cursor-theme").output == "vendor\n")
         try desktop.write(#"{"cursor-theme": "fixed"}"#, to: "\(Self.domain).json", in: .managed)
         try expect("'fixed'")
         #expect(dconf.dconf("write", path, "'set'").status != 0)
