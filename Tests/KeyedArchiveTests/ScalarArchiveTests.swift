@@ -15,7 +15,9 @@ struct ScalarArchiveTests {
         0, 1, -1, 255, 256, 65_535, 65_536, 99_999, 4_294_967_295, 4_294_967_296,
         Int128(Int64.max), Int128(Int64.min),
     ]
-    private static let reals: [Double] = [0, -0.0, 1.5, 100_000, .infinity, .nan, 5e-324]
+    private static let reals: [Double] = [
+        0, -0.0, 1.5, 100_000, .infinity, .nan, .leastNonzeroMagnitude,
+    ]
     private static let strings = [
         "", "a", "root2", "$", "nul \0", String(repeating: "x", count: 14),
         String(repeating: "x", count: 15), String(repeating: "x", count: 100),
