@@ -129,6 +129,11 @@ extension DomainCopy {
             outbox.change(of: name, in: layer) ?? layers[layer.index][name]
         }
 
+        /// The value that the service has for a key in a layer, without changes that it may refuse.
+        func acknowledgedEntry(_ name: KeyName, in layer: LayerName) -> Entry? {
+            layers[layer.index][name]
+        }
+
         /// Whether the administrator has locked a key here; nil if that is not known.
         func isLocked(_ name: KeyName) -> Bool? {
             locks?.contains(name)

@@ -102,9 +102,10 @@ final class MemoryService: Service {
         lock.read { access in
             for copy in access[stored].table.copies.values {
                 for layer in LayerName.allCases where layer.spelling(of: copy.name) == spelling {
+                    // A change that waits may be refused, and has no generation yet.
                     guard
-                        case .archive(let bytes) = access[copy.state].entry(name, in: layer)?
-                            .content
+                        case .archive(let bytes) = access[copy.state]
+                            .acknowledgedEntry(name, in: layer)?.content
                     else { continue }
                     return (bytes, access[stored].generations[spelling]?[name] ?? 1)
                 }
