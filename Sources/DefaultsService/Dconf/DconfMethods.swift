@@ -151,7 +151,7 @@ extension DefaultsObject {
         dconf?.lastTag += 1
         let tag = "\(connection.uniqueName?.string ?? ""):user:\(dconf?.lastTag ?? 0)"
         dconf?.changed.formUnion(paths)
-        dconf?.domains.formUnion(paths.map(\.domain))
+        showDomains(of: paths)
         if !paths.isEmpty { dconf?.notices.append((paths.map(\.path), tag)) }
         // The call stays on this thread.
         nonisolated(unsafe) let call = call

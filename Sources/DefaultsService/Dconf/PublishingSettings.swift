@@ -70,6 +70,22 @@ extension DefaultsObject {
         publish(afterPause: max(Self.pause, state.duration * Self.pauseFactor))
     }
 
+    /// Has the file show all settings of the domains of a change.
+    ///
+    /// A domain that no program of dconf has changed before may have others.
+    func showDomains(of paths: [SettingsPath]) {
+        for domain in Set(paths.map(\.domain)) where dconf?.isPublished(domain) == false {
+            dconf?.domains.insert(domain)
+            do {
+                let keys = try layers(ofSettings: domain).flatMap { try database.keys(of: $0) }
+                let settings = keys.compactMap { SettingsPath(domain: domain, key: $0.name) }
+                dconf?.changed.formUnion(settings)
+            } catch {
+                dconf?.isWholeDue = true
+            }
+        }
+    }
+
     /// Carries something out when the file has all changes up to now, or cannot be written.
     func whenPublished(_ body: @escaping () -> Void) {
         guard dconf?.isOwner == true, !disk.hasEnded else { return body() }

@@ -55,7 +55,7 @@ struct DconfTests {
         try dconf.dconf("reset", "-f", "/").requireOutput()
         #expect(dconf.dconf("dump", "/").output == "[org/gnome/b]\ny='fixed'\n")
         #expect(desktop.tool("read", "org.other.program", "z").output == "1\n")
-        #expect(desktop.tool("read", "org.gnome.b", "y").output == "fixed\n")
+        #expect(desktop.tool("read", "org.gnome.b", "y").output == "z\n")
     }
 
     @Test func `The strongest layer is in the file, and unrelated domains are not`() throws {
@@ -78,7 +78,7 @@ struct DconfTests {
         // After a reset, the value for all machines is not there, either.
         try dconf.dconf("reset", path).requireOutput()
         try expect("'vendor'")
-        #expect(desktop.tool("read", Self.domain, "cursor-theme").output == "vendor\n")
+        #expect(desktop.tool("read", Self.domain, "cursor-theme").status != 0)
         try desktop.write(#"{"cursor-theme": "fixed"}"#, to: "\(Self.domain).json", in: .managed)
         try expect("'fixed'")
         #expect(dconf.dconf("write", path, "'set'").status != 0)
