@@ -88,11 +88,11 @@ struct DconfFileTests {
         try desktop.stopDaemon()
         let other = try DconfDesktop(.dconf)
         try other.dconf("load", "/", input: dump).requireOutput()
-        try other.dconf("write", "/org/example/a", "2").requireOutput()
+        try other.dconf("write", "/org/example/theirs", "2").requireOutput()
         try FileManager.default.removeItem(atPath: dconf.file)
         try FileManager.default.copyItem(atPath: other.file, toPath: dconf.file)
         _ = try desktop.daemonPID()
-        try wait { desktop.tool("read", "org.example", "a").output == "2\n" }
+        try wait { desktop.tool("read", "org.example", "theirs").output == "2\n" }
         try dconf.dconf("write", "/org/example/b", "1").requireOutput()
         try desktop.remove("\(domain).json", in: .vendor)
         try wait { dconf.read(folder + "vendor").isEmpty }
