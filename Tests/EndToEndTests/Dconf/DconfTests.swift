@@ -111,16 +111,19 @@ struct DconfTests {
             for i in $(seq 1 60); do dconf write /org/example/k$i $i 2>&1 || echo "failed $i"; done
             """
         let writing = try desktop.start("sh", "-c", script)
+        // They run as long as these exist.
+        var daemons: [ChildProcess] = []
         for _ in 1...3 {
             let old = try desktop.daemonPID()
-            let new = try desktop.startDaemon(by: [
-                "sh", "-c",
-                #"exec "$0" --replace --serve dconf \#(Desktop.layerOptions(in: desktop.directory.path))"#,
-            ])
+            daemons.append(
+                try desktop.startDaemon(by: [
+                    "sh", "-c",
+                    #"exec "$0" --replace --serve dconf \#(Desktop.layerOptions(in: desktop.directory.path))"#,
+                ]))
             try wait { try desktop.daemonPID() != old }
-            withExtendedLifetime(new) {}
         }
         while let line = writing.lines?.next() { Issue.record("\(line)") }
+        withExtendedLifetime(daemons) {}
         let lines = dconf.dconf("dump", "/org/example/").output.split(separator: "\n")
         #expect(lines.count == 61, "\(lines)")
     }
