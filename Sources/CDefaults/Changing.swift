@@ -5,7 +5,7 @@ import Synchronization
 // Invariants
 //
 // 1. A key that was read has the generation of that read in `expected`.
-// 2. Keys are told apart by their bytes, as the service does.
+// 2. Keys are compared by their bytes, as in the service.
 // 3. After the first error, `failure` is set, and the change is not made.
 
 /// What a `defaults_change_t` points to.

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-// Invariant: whoever scans after `lower()` sees everything that was added before a `raise()` that did not
-// write.
+// Invariant: if a `raise()` did not write, a scan after the next `lower()` finds everything that was added
+// before that `raise()`.
 
 /// A descriptor that is readable from `raise()` to `lower()`.
 final class WakeSignal: Sendable {

@@ -105,7 +105,7 @@ typedef enum defaults_state {
     DEFAULTS_STATE_PRIVATE = 4      /* no session bus: this process runs defaultsd for itself */
 } defaults_state_t;
 
-/* Bits of what a callback is told about a change. */
+/* Bits of the origin of a change, which a callback gets. */
 typedef enum defaults_origin {
     DEFAULTS_ORIGIN_THIS_PROCESS = 1 /* this process has made the change */
 } defaults_origin_t;
@@ -247,7 +247,7 @@ char **defaults_copy_keys(defaults_t *defaults, defaults_layer_t layer, size_t *
  * A change goes to the user's own values: DEFAULTS_LAYER_DOMAIN. It holds at once in this process, unless a
  * stronger layer has the key. None of these functions waits for the service. The service may still refuse
  * the change, for example because a quota is used up. Then the key has its old value again, and a watch of
- * defaults_watch_failures() is told why; without such a watch, a line on standard error says it.
+ * defaults_watch_failures() gets the reason. Without such a watch, the reason is printed on standard error.
  */
 
 /* Sets a boolean. */
@@ -367,8 +367,8 @@ int defaults_change_expect(defaults_change_t *change, const char *key, uint64_t 
 
 /* Makes the change, and frees it in any case.
  *
- * With a timeout of 0 it does not wait: the values hold at once and are sent in the background, and a
- * refusal is told to defaults_watch_failures(). Otherwise it waits for this number of milliseconds at most,
+ * With a timeout of 0 it does not wait: the values hold at once and are sent in the background, and
+ * defaults_watch_failures() reports a refusal. Otherwise it waits for this number of milliseconds at most,
  * and stores the generation of the change in *generation, unless that is NULL. If the process has not
  * reached the service yet, it first waits for that as the first read does, whatever the timeout is. If the
  * service is known not to be there, it fails at once, and nothing is sent later. Expectations are checked
@@ -452,8 +452,8 @@ int defaults_fd(defaults_t *defaults);
 
 /* Calls the functions of watches for what has happened, and does not wait.
  *
- * Each watch is told what waits when its turn comes, in some 1024 calls for all of them at most. If something
- * is left, or comes meanwhile, the descriptor is readable again. If another thread dispatches, it does nothing.
+ * Each watch gets the changes that wait when its turn comes. All watches together get at most some 1024
+ * calls. If something is left, or comes meanwhile, the descriptor is readable again. If another thread dispatches, it does nothing.
  * DEFAULTS_ERROR_BUSY: a callback of this handle has called it, perhaps by a main loop inside of it. The
  * dispatch that goes on makes the descriptor readable again if something waits. If a callback closes the
  * handle, the remaining ones are not called. */

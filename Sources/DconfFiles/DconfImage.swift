@@ -23,7 +23,7 @@ package struct DconfImage: Sendable {
 
     private var values: [[UInt8]: ArraySlice<UInt8>] = [:]
 
-    /// Whether defaultsd has written the file, and nobody has written it since.
+    /// Whether defaultsd was the last to write the file.
     package private(set) var isView = false
 
     /// An image without values.

@@ -173,7 +173,7 @@ void a_locked_key_is_refused(void) {
     CHECK(defaults_commit(change, PATIENCE, &generation) == DEFAULTS_ERROR_LOCKED);
     CHECK(generation == 9 && defaults_layer(d, "Free") == DEFAULTS_LAYER_NONE);
     ask("manage {}");
-    /* The signal that tells of it is on its way. */
+    /* The signal about it is on its way. */
     while (defaults_is_locked(d, "LockedKey")) poll(NULL, 0, 1);
     CHECK(defaults_set_int64(d, "LockedKey", 1) == 0);
     defaults_close(d);

@@ -80,7 +80,7 @@ extension Connection {
         nameAcquiredHandlers[name, default: []].append(handler)
     }
 
-    /// Tells of a name that is lost or acquired, if that is what a message of the bus says.
+    /// Calls the handlers of a name if the bus says that the name is lost or acquired.
     func noteOwnedNames(_ message: borrowing Message) {
         guard !nameLostHandlers.isEmpty || !nameAcquiredHandlers.isEmpty, !link.isDirect else {
             return
