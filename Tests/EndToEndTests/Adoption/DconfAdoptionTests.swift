@@ -4,7 +4,7 @@ import Testing
 
 /// `defaultsctl adopt dconf` and `release`, and both doors to dconf's file together.
 @Suite(
-    .serialized, .enabled(if: DconfDesktop.isAvailable, DconfDesktop.missing))
+    .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfAdoptionTests {
     /// Functions for scripts: `owner` prints the program that serves dconf's programs; `both` prints
     /// what a program of dconf and one of GSettings read.
@@ -30,21 +30,7 @@ struct DconfAdoptionTests {
 
     init() throws {
         session = try AdoptionSession()
-        let path = session.directory.path
-        try FileManager.default.createDirectory(
-            atPath: "\(path)/modules", withIntermediateDirectories: false)
-        let found = ProgramResult.run([
-            "sh", "-c", "ls /usr/lib/*/gio/modules/libdconfsettings.so",
-        ]).output.trimmingCharacters(in: .newlines)
-        for file in [
-            Desktop.packageDirectory + ".build/gsettings/libgsettingsdefaults.so", found,
-        ] {
-            try FileManager.default.copyItem(
-                atPath: file, toPath: "\(path)/modules/\((file as NSString).lastPathComponent)")
-        }
-        try FileManager.default.copyItem(
-            atPath: "/usr/share/dbus-1/services/ca.desrt.dconf.service",
-            toPath: "\(path)/share/dbus-1/services/ca.desrt.dconf.service")
+        try RealDconf.install(in: session)
     }
 
     private func run(_ script: String) throws -> [String] {

@@ -2,28 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real dconf.
-private enum Dconf {
-    static let service = "/usr/share/dbus-1/services/ca.desrt.dconf.service"
-    /// Where GIO's own modules are; nil if that of dconf is missing.
-    static let modules: String? = {
-        let all = ProgramResult.run(["sh", "-c", "ls /usr/lib/*/gio/modules/libdconfsettings.so"])
-        return all.status == 0
-            ? (all.output.trimmingCharacters(in: .newlines) as NSString).deletingLastPathComponent
-            : nil
-    }()
-    static let isAvailable =
-        modules != nil && FileManager.default.fileExists(atPath: service)
-        && ProgramResult.run(["dconf", "help"]).status == 0
-        && ProgramResult.run(["gsettings", "list-keys", "org.gnome.desktop.interface"]).status == 0
-    static let missing = Comment(
-        "dconf is missing: apt-get install dconf-cli dconf-gsettings-backend gsettings-desktop-schemas"
-    )
-}
-
 /// `defaultsctl adopt gsettings` and `release`, beside the real dconf.
 @Suite(
-    .serialized, .enabled(if: Dconf.isAvailable, Dconf.missing))
+    .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct GSettingsAdoptionTests {
     private static let functions = """
         set -u
@@ -42,18 +23,7 @@ struct GSettingsAdoptionTests {
 
     init() throws {
         session = try AdoptionSession()
-        let path = session.directory.path
-        try FileManager.default.createDirectory(
-            atPath: "\(path)/modules", withIntermediateDirectories: false)
-        for file in [
-            Desktop.packageDirectory + ".build/gsettings/libgsettingsdefaults.so",
-            (Dconf.modules ?? "") + "/libdconfsettings.so",
-        ] {
-            try FileManager.default.copyItem(
-                atPath: file, toPath: "\(path)/modules/\((file as NSString).lastPathComponent)")
-        }
-        try FileManager.default.copyItem(
-            atPath: Dconf.service, toPath: "\(path)/share/dbus-1/services/ca.desrt.dconf.service")
+        try RealDconf.install(in: session)
     }
 
     private func run(_ script: String, hasModule: Bool = true) throws -> [String] {

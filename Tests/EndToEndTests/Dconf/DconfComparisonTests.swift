@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The same commands with defaultsd and with dconf's own service.
-@Suite(.enabled(if: DconfDesktop.isAvailable, DconfDesktop.missing))
+@Suite(.enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfComparisonTests {
     /// Commands of a shell; what they print is compared.
     private static let script = #"""

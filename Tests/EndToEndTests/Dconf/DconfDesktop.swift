@@ -10,26 +10,6 @@ final class DconfDesktop {
         case defaultsd, dconf
     }
 
-    /// Where dconf's service is; nil if it is not installed.
-    static let program: String? = {
-        let file = "/usr/share/dbus-1/services/ca.desrt.dconf.service"
-        let lines = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        let path = lines.firstMatch(of: /Exec=(\S+)/).map { String($0.1) }
-        return path.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil }
-    }()
-
-    /// Whether the service, the tool, GIO's module for dconf and some schemas are installed.
-    static let isAvailable =
-        program != nil && ProgramResult.run(["dconf", "help"]).status == 0
-        && ProgramResult.run(["sh", "-c", "ls /usr/lib/*/gio/modules/libdconfsettings.so"]).status
-            == 0
-        && ProgramResult.run(["gsettings", "list-keys", "org.gnome.desktop.interface"]).status == 0
-    static let missing = Comment(
-        """
-        dconf is missing: apt-get install dconf-cli dconf-service dconf-gsettings-backend \
-        gsettings-desktop-schemas
-        """)
-
     let desktop: Desktop
     let service: Service
     /// The file that programs read.
@@ -43,7 +23,7 @@ final class DconfDesktop {
         let services = desktop.directory.path + "/services"
         let own = try String(
             contentsOfFile: services + "/org.defaultsd.Defaults1.service", encoding: .utf8)
-        let other = "[D-BUS Service]\nName=ca.desrt.dconf\nExec=\(Self.program ?? "")\n"
+        let other = "[D-BUS Service]\nName=ca.desrt.dconf\nExec=\(RealDconf.program ?? "")\n"
         let text = own.replacing("Name=org.defaultsd.Defaults1", with: "Name=ca.desrt.dconf")
         try (service == .defaultsd ? text : other).write(
             toFile: services + "/ca.desrt.dconf.service", atomically: true, encoding: .utf8)

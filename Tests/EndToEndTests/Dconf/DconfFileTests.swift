@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// dconf's file, if something else is in its place or somebody else has written it.
-@Suite(.serialized, .enabled(if: DconfDesktop.isAvailable, DconfDesktop.missing))
+@Suite(.serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfFileTests {
     private let dconf: DconfDesktop
     private var desktop: Desktop { dconf.desktop }

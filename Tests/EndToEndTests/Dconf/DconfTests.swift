@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Programs of dconf on defaultsd, and how they and the other ways to a domain see each other's changes.
-@Suite(.serialized, .enabled(if: DconfDesktop.isAvailable, DconfDesktop.missing))
+@Suite(.serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfTests {
     private let dconf: DconfDesktop
     private var desktop: Desktop { dconf.desktop }

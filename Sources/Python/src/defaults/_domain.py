@@ -5,12 +5,12 @@ from typing import Any, TypeVar, overload
 
 from ._changes import Changes
 from ._declarations import ffi
-from ._errors import NOT_FOUND, WRONG_TYPE, DefaultsError, check, last_error
+from ._errors import WRONG_TYPE, DefaultsError, check, last_error, no_value
 from ._handle import Handle
 from ._layers import Layer, State
 from ._library import NULL, encoded, lib, milliseconds, taken_bytes, taken_text
 from ._transaction import Transaction
-from ._values import from_json, to_json, to_object
+from ._values import taken_value, to_json, to_object
 
 # Bound here, because the library looks them up at each use.
 _get_bool: Any = lib.defaults_get_bool
@@ -63,11 +63,7 @@ class Domain(MutableMapping[str, Any]):
     # Reading
 
     def __getitem__(self, key: str) -> Any:
-        memory = lib.defaults_copy_json(self._handle.open_pointer, encoded(key))
-        if memory:
-            return from_json(taken_text(memory))
-        error = last_error()
-        raise KeyError(key) if error is None or error.code == NOT_FOUND else error
+        return taken_value(lib.defaults_copy_json(self._handle.open_pointer, encoded(key)), key)
 
     # That of a mapping does not say that the type of the result is that of the default.
     @overload  # type: ignore[override]
@@ -143,18 +139,14 @@ class Domain(MutableMapping[str, Any]):
         """The keyed archive of a value, in the format of NSKeyedArchiver."""
         size = ffi.new("size_t *")
         memory = lib.defaults_copy_archive(self._handle.open_pointer, encoded(key), size)
-        if memory:
-            return taken_bytes(memory, size[0])
-        error = last_error()
-        raise KeyError(key) if error is None or error.code == NOT_FOUND else error
+        if not memory:
+            raise no_value(key)
+        return taken_bytes(memory, size[0])
 
     def value_in(self, layer: Layer, key: str) -> Any:
         """The value that one layer has for a key. Raises KeyError if it has none."""
-        memory = lib.defaults_copy_json_in(self._handle.open_pointer, layer, encoded(key))
-        if memory:
-            return from_json(taken_text(memory))
-        error = last_error()
-        raise KeyError(key) if error is None or error.code == NOT_FOUND else error
+        pointer = self._handle.open_pointer
+        return taken_value(lib.defaults_copy_json_in(pointer, layer, encoded(key)), key)
 
     def layer(self, key: str) -> Layer | None:
         """The layer that the value of a key comes from; None if there is no value."""

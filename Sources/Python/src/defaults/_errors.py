@@ -78,6 +78,12 @@ def last_error() -> DefaultsError | None:
     return made_error(code, message()) if code else None
 
 
+def no_value(key: str) -> Exception:
+    """The error of the last read, which has returned no value: KeyError if there is none."""
+    error = last_error()
+    return KeyError(key) if error is None or error.code == NOT_FOUND else error
+
+
 def message() -> str:
     text: bytes = ffi.string(lib.defaults_error_message())
     return text.decode()

@@ -4,11 +4,11 @@ import types
 from typing import Any, Literal, TypeVar, overload
 
 from ._declarations import ffi
-from ._errors import NOT_FOUND, check, last_error
+from ._errors import check, last_error
 from ._handle import Handle
 from ._layers import Layer
 from ._library import NULL, encoded, lib, milliseconds, taken_text
-from ._values import from_json, to_json, to_object
+from ._values import taken_value, to_json, to_object
 
 Object = TypeVar("Object")
 Default = TypeVar("Default")
@@ -68,11 +68,7 @@ class Transaction:
         return pointer
 
     def __getitem__(self, key: str) -> Any:
-        memory = lib.defaults_change_copy_json(self._open(), encoded(key))
-        if memory:
-            return from_json(taken_text(memory))
-        error = last_error()
-        raise KeyError(key) if error is None or error.code == NOT_FOUND else error
+        return taken_value(lib.defaults_change_copy_json(self._open(), encoded(key)), key)
 
     @overload
     def get(self, key: str, /) -> Any | None: ...

@@ -12,6 +12,9 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, Union
 
+from ._errors import no_value
+from ._library import taken_text
+
 Value: TypeAlias = Union[
     None, bool, int, float, str, bytes, datetime.datetime, Sequence["Value"], Mapping[str, "Value"]]
 """What can be stored, beside dataclasses."""
@@ -32,6 +35,13 @@ def to_json(value: object) -> str:
 
 def from_json(text: str) -> Any:
     return json.loads(text, object_hook=_value)
+
+
+def taken_value(memory: Any, key: str) -> Any:
+    """The value in JSON that the library has made for a key. Raises the error of the read if it is NULL."""
+    if not memory:
+        raise no_value(key)
+    return from_json(taken_text(memory))
 
 
 def _form(value: object) -> object:
