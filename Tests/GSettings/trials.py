@@ -480,6 +480,8 @@ print(settings['number'])""")
 def the_thread_gets_no_signals(session):
     client = session.client()
     require(client.tell("set", PLAIN, "number", "5"), "set")
+    # Then the thread has begun, and has its name.
+    client.tell("sync")
     blocked = [
         re.search(r"SigBlk:\s*(\w+)", (task / "status").read_text()).group(1)
         for task in pathlib.Path(f"/proc/{client.process.pid}/task").iterdir()
