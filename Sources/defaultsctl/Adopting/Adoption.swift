@@ -221,8 +221,8 @@ struct Adoption {
         if !door.showsDatabase, files.areShown {
             // The daemon replies when the file has everything, or with an error.
             _ = try await bus.call(
-                DefaultsDconf.Dconf.busName, DefaultsDconf.Dconf.writer,
-                DefaultsDconf.Dconf.interface, DefaultsDconf.Dconf.initialize)
+                Dconf.busName, Dconf.writer,
+                Dconf.interface, Dconf.initialize)
             try files.retireMark()
             return "\(door.name): dconf's file has all values. Programs use it again."
                 + remainder(of: door.library, using: "defaultsd")

@@ -37,6 +37,4 @@ struct DconfDoor: DesktopDoor {
         guard store.isView || store.isMissing else { return nil }
         return Snapshot([DconfStore.file: try store.bytes(with: domains)])
     }
-
-    func pass(_ changes: [DoorChange], over bus: Connection) async throws {}
 }

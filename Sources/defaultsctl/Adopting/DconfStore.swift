@@ -10,7 +10,7 @@ import SystemCalls
 /// dconf's file of the user, which two doors share.
 struct DconfStore {
     /// The name of dconf's service.
-    static let service = DefaultsDconf.Dconf.busName
+    static let service = Dconf.busName
     /// The file in a snapshot.
     static let file = "user"
 

@@ -111,6 +111,7 @@ extension DesktopDoor {
     func enter() throws {}
     func leave() throws {}
     func advice(isAdopted: Bool, over bus: Connection) async -> String? { nil }
+    func pass(_ changes: [DoorChange], over bus: Connection) async throws {}
     func prospect(of domains: [ImportedDomain]) throws -> Snapshot? { nil }
 
     /// Writes changes over what the files have.

@@ -47,5 +47,4 @@ struct GSettingsDoor: DesktopDoor {
     func snapshot() throws -> Snapshot { try store.snapshot() }
     func read(_ snapshot: Snapshot) throws -> [ImportedDomain] { try store.read(snapshot) }
     func write(_ domains: [ImportedDomain]) throws { try store.write(domains) }
-    func pass(_ changes: [DoorChange], over bus: Connection) async throws {}
 }

@@ -68,7 +68,6 @@ struct PortalDoor: DesktopDoor {
     func read(_ snapshot: Snapshot) throws -> [ImportedDomain] { [] }
     func write(_ domains: [ImportedDomain]) throws {}
     func covers(_ domain: String) -> Bool { false }
-    func pass(_ changes: [DoorChange], over bus: Connection) async throws {}
 }
 
 extension Connection {
