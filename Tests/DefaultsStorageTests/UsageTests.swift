@@ -95,6 +95,34 @@ import Testing
         database.close()
     }
 
+    @Test(
+        "All domains together have what each of them has, pending or on disk, without those of files"
+    )
+    func all() async throws {
+        let database = try scratch.open()
+        func compare() throws {
+            var sum = Usage()
+            for (domain, totals) in try database.view.totals() where domain.layer.isWritable {
+                sum.add(totals)
+            }
+            #expect(try database.usage(of: nil) == sum)
+            #expect(sum.domains > 0)
+        }
+        try database.set(["a": [1, 2, 3], "bc": [4]])
+        try database.set(["d": [5]], in: "org.example.App@host")
+        try database.set(["e": [6, 7]], in: "org.example.Other@managed")
+        try compare()
+        try await database.flush()
+        try compare()
+        try database.set(["a": [9], "f": [1, 2]])
+        try database.set(["g": [1]], in: "org.example.New")
+        try database.clear("org.example.App@host")
+        try compare()
+        try await database.flush()
+        try compare()
+        database.close()
+    }
+
     @Test("A domain that has only tokens is in use")
     func tokens() async throws {
         let database = try scratch.open()

@@ -52,6 +52,16 @@ struct DatabaseContents {
         return totals
     }
 
+    /// What all domains have that programs can write.
+    func usage() throws(StorageError) -> Usage {
+        var usage = try store.usage()
+        for domain in overlay.domains where domain.layer.isWritable {
+            guard let pending = overlay.totals(of: domain) else { continue }
+            usage = usage.after(Growth(before: try store.totals(of: domain), after: pending))
+        }
+        return usage
+    }
+
     /// How many domains that a pattern covers have keys or tokens.
     ///
     /// Counting stops at the limit.

@@ -51,6 +51,11 @@ enum StoreQuery {
     static let totalsOfAll = """
         SELECT name, host, key_count, key_bytes, value_bytes FROM domains WHERE key_count > 0
         """
+    /// Those of the layers that programs can write, without names: the others have an `@`.
+    static let totalsOfWritable = """
+        SELECT key_count, key_bytes, value_bytes FROM domains
+            WHERE key_count > 0 AND substr(host, 1, 1) <> '@'
+        """
     /// As ``totalsBelow``, with the domains that have only tokens.
     static let domainsInUse = """
         SELECT name, host FROM domains WHERE (name = ?1 OR (name > ?2 AND name < ?3))
