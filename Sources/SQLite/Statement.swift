@@ -60,13 +60,6 @@ package struct Statement: ~Copyable {
         sqlite3_clear_bindings(handle)
     }
 
-    /// Binds an integer.
-    ///
-    /// - Throws: If there is no such parameter.
-    package func bind(_ value: Int64, at parameter: Int32) throws(SQLiteError) {
-        try check(sqlite3_bind_int64(handle, parameter, value))
-    }
-
     /// Binds text; SQLite keeps a copy until the next `reset()`.
     ///
     /// - Throws: If there is no such parameter, or the text is too long for SQLite.
@@ -81,6 +74,31 @@ package struct Statement: ~Copyable {
             }
         }
         try check(code)
+    }
+
+    /// Binds a blob; SQLite keeps a copy until the next `reset()`.
+    ///
+    /// - Parameter bytes: The bytes; nil for NULL.
+    /// - Throws: If there is no such parameter, or the blob is too long for SQLite.
+    package func bind(_ bytes: [UInt8]?, at parameter: Int32) throws(SQLiteError) {
+        guard let bytes else { return try check(sqlite3_bind_null(handle, parameter)) }
+        let code = bytes.withUnsafeBytes { buffer in
+            // A null pointer would bind NULL, so an empty blob is bound by its length.
+            buffer.isEmpty
+                ? sqlite3_bind_zeroblob(handle, parameter, 0)
+                : sqlite3_bind_blob64(
+                    handle, parameter, buffer.baseAddress, UInt64(buffer.count), csqlite_transient()
+                )
+        }
+        try check(code)
+    }
+
+    /// Binds an integer, or NULL if there is none.
+    ///
+    /// - Throws: If there is no such parameter.
+    package func bind(_ value: Int64?, at parameter: Int32) throws(SQLiteError) {
+        guard let value else { return try check(sqlite3_bind_null(handle, parameter)) }
+        try check(sqlite3_bind_int64(handle, parameter, value))
     }
 
     /// Runs to the end with a blob that is not copied, and releases all bound values.

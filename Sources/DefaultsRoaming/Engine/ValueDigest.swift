@@ -5,4 +5,13 @@ import KeyedArchive
 package struct ValueDigest: Sendable, Hashable {
     /// The 32 bytes.
     package let bytes: [UInt8]
+
+    /// The digest of no value: the key was removed, or never set.
+    package static let ofNothing = ValueDigest(of: nil)
+
+    /// The digest that was stored; nil if it has not 32 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
 }

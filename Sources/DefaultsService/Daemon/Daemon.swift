@@ -5,6 +5,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 package import Logging
+import ServiceLife
 import SystemCalls
 
 /// The life of the process, from opening the database to the last flush.
@@ -409,7 +410,7 @@ extension Daemon {
         guard !isEnding else { return }
         isEnding = true
         self.status = status
-        ServiceManager.notifyStopping(because: reason)
+        ServiceManager.notifyStopping(because: reason ?? "Writing the last changes to disk")
         socket.stop()
         do {
             try await object?.stop()

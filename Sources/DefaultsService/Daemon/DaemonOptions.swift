@@ -176,8 +176,4 @@ package struct LifeCycleError: Error, CustomStringConvertible {
         description:
             "The second process of the daemon, \(HelperProcess.name), has ended or does not answer. Without "
             + "it, new callers cannot be identified. The daemon ends, and the next call starts it.")
-
-    static func signals(errno: Int32) -> LifeCycleError {
-        LifeCycleError(description: "Cannot receive signals: \(SystemError.words(for: errno)).")
-    }
 }

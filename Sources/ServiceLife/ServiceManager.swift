@@ -4,13 +4,13 @@ import SystemCalls
 /// Reports the state of this process to the service manager that started it.
 ///
 /// The protocol is a datagram to the socket in `NOTIFY_SOCKET`. systemd promises to keep it stable.
-/// The daemon does not use libsystemd, which would need memory in every user's session.
+/// The services do not use libsystemd, which would need memory in every user's session.
 /// See <https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html>.
-enum ServiceManager {
+package enum ServiceManager {
     /// The start is complete.
     ///
     /// `systemctl --user status` shows `status`.
-    static func notifyReady(status: String) {
+    package static func notifyReady(status: String) {
         notify("READY=1\nSTATUS=\(oneLine(status))")
     }
 
@@ -19,12 +19,12 @@ enum ServiceManager {
     /// This does not wait for a manager that hangs: the next flush tells it again.
     ///
     /// - Parameter status: The state in a line.
-    static func notify(status: String) {
+    package static func notify(status: String) {
         notify("STATUS=\(oneLine(status))", waiting: false)
     }
 
     /// Whether there is a manager to tell.
-    static var isThere: Bool { getenv("NOTIFY_SOCKET") != nil }
+    package static var isThere: Bool { getenv("NOTIFY_SOCKET") != nil }
 
     private static func oneLine(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -33,16 +33,16 @@ enum ServiceManager {
     /// The start continues and takes long.
     ///
     /// The manager waits another minute.
-    static func notifyProgress(_ status: String) {
+    package static func notifyProgress(_ status: String) {
         notify("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=\(oneLine(status))")
     }
 
-    /// The daemon has begun to end.
+    /// The service has begun to end.
     ///
-    /// - Parameter reason: Why the service cannot continue. `systemctl --user status` shows this,
-    ///   and clients repeat it to their users. Nil for an ordinary end.
-    static func notifyStopping(because reason: String? = nil) {
-        notify("STOPPING=1\nSTATUS=\(reason.map(oneLine) ?? "Writing the last changes to disk")")
+    /// - Parameter reason: Why it ends, or what it does until then. `systemctl --user status` shows
+    ///   this, and clients repeat it to their users.
+    package static func notifyStopping(because reason: String) {
+        notify("STOPPING=1\nSTATUS=\(oneLine(reason))")
     }
 
     // MARK: Descriptors
@@ -51,7 +51,7 @@ enum ServiceManager {
     /// killed.
     ///
     /// systemd has set `FDSTORE` since version 254. Our unit sets it for earlier versions.
-    static var keepsDescriptors: Bool {
+    package static var keepsDescriptors: Bool {
         guard getenv("NOTIFY_SOCKET") != nil, let bound = getenv("FDSTORE") else { return false }
         return (Int32(String(cString: bound)) ?? 0) > 0
     }
@@ -61,7 +61,7 @@ enum ServiceManager {
     /// It replaces an earlier one of the same name.
     ///
     /// - Returns: Whether it was sent.
-    static func keep(_ descriptor: Int32, named name: String) -> Bool {
+    package static func keep(_ descriptor: Int32, named name: String) -> Bool {
         notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
             && notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
     }
@@ -72,7 +72,7 @@ enum ServiceManager {
     ///
     /// Call this once, before any other descriptor is opened. The protocol is that of
     /// <https://www.freedesktop.org/software/systemd/man/latest/sd_listen_fds.html>.
-    static func takeDescriptors(named names: Set<String>) -> [String: Int32] {
+    package static func takeDescriptors(named names: Set<String>) -> [String: Int32] {
         defer {
             for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(variable) }
         }

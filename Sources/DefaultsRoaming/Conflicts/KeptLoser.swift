@@ -1,0 +1,62 @@
+/// The names of values that lost, in ``RoamTerms/conflicts``.
+///
+/// A loser is the key `DOMAIN/KEY/NAME`, with the value that lost. Beside it, `DOMAIN/KEY/NAME/about` is
+/// a dictionary that says when and where it was written.
+package struct KeptLoser: Sendable, Hashable {
+    /// The key that the value was of.
+    package let key: RoamingKey
+    /// ``Loser/name``.
+    package let name: String
+
+    /// What ends the key of the facts about a loser.
+    package static let about = "/about"
+    private static let longestKey = 1024
+
+    package init(key: RoamingKey, name: String) {
+        self.key = key
+        self.name = name
+    }
+
+    /// The loser whose value is under a key; nil if that is no such key.
+    package init?(valueKey: String) {
+        guard let first = valueKey.firstIndex(of: "/"), let last = valueKey.lastIndex(of: "/"),
+            first < last
+        else { return nil }
+        let name = valueKey[valueKey.index(after: last)...]
+        guard !name.isEmpty, "/" + name != Self.about else { return nil }
+        key = RoamingKey(
+            domain: String(valueKey[..<first]),
+            name: String(valueKey[valueKey.index(after: first)..<last]))
+        self.name = String(name)
+    }
+
+    /// The key of its value.
+    ///
+    /// Nil if that is longer than a key may be. Then only the engine keeps it.
+    package var valueKey: String? {
+        let whole = "\(key.domain)/\(key.name)/\(name)"
+        return whole.utf8.count + Self.about.utf8.count <= Self.longestKey ? whole : nil
+    }
+
+    /// The key of the facts about it.
+    package var aboutKey: String? { valueKey.map { $0 + Self.about } }
+}
+
+/// What is known about a loser.
+package struct LoserFacts: Codable, Sendable, Equatable {
+    /// Whether the key was removed, so that there is no value.
+    package var removed: Bool
+    /// The machine that has written it.
+    package var machine: String
+    /// When it was written, in seconds since 1970; nil if nobody knows.
+    package var written: Double?
+    /// When it was noticed that it lost, in seconds since 1970.
+    package var noticed: Double
+
+    package init(removed: Bool, machine: String, written: Double?, noticed: Double) {
+        self.removed = removed
+        self.machine = machine
+        self.written = written
+        self.noticed = noticed
+    }
+}

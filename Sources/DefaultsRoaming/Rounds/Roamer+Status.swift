@@ -1,0 +1,22 @@
+/// What people are told.
+extension Roamer {
+    /// The status with what is known about the keys.
+    func described(in status: RoamStatus) -> RoamStatus {
+        var status = status
+        status.replica = replica.id.description
+        guard let counts = try? state.counts() else { return status }
+        status.same = counts.bases
+        status.waiting = counts.edits
+        status.obstacles = counts.obstacles
+        for (key, reason) in refusals {
+            status.obstacles["\(key.domain) \(key.name)"] =
+                "the version of another machine cannot be used: \(reason)"
+        }
+        return status
+    }
+
+    /// Looks at a domain again at the next round, without another reason to make one.
+    func noteOwnChange(of domain: String) {
+        changed?.insert(domain)
+    }
+}

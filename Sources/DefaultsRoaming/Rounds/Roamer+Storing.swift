@@ -1,0 +1,123 @@
+import DefaultsClient
+import DefaultsTerms
+import KeyedArchive
+import SQLite
+
+/// Storing what others have changed.
+extension Roamer {
+    /// Stores the arrivals for which there is no edit, each domain in one change.
+    ///
+    /// - Returns: How many were stored, and the domains in which a key was changed meanwhile.
+    func storeArrivalsOnce() async throws -> (stored: Int, outdated: Set<String>) {
+        var byDomain: [String: [Arrival]] = [:]
+        for arrival in try state.arrivals() where arrival.obstacle == nil {
+            let key = arrival.version.key
+            guard try state.edit(of: key) == nil else { continue }
+            if try state.base(of: key)?.digest == ValueDigest(of: arrival.version.archive) {
+                try state.take(replica) { () throws(SQLiteError) in try state.store(arrival.version)
+                }
+            } else {
+                byDomain[key.domain, default: []].append(arrival)
+            }
+        }
+        var (stored, outdated) = (0, Set<String>())
+        for (domain, arrivals) in byDomain.sorted(by: { $0.key < $1.key }) {
+            for part in Self.parts(of: arrivals) {
+                if try await store(part, in: domain) {
+                    stored += part.count
+                } else {
+                    outdated.insert(domain)
+                }
+            }
+        }
+        return (stored, outdated)
+    }
+
+    /// Divides arrivals into changes of a size that the daemon takes.
+    private static func parts(of arrivals: [Arrival]) -> [[Arrival]] {
+        var parts: [[Arrival]] = []
+        var bytes = largestBytes
+        for arrival in arrivals {
+            bytes += arrival.version.archive?.count ?? 0
+            if bytes >= largestBytes {
+                parts.append([])
+                bytes = arrival.version.archive?.count ?? 0
+            }
+            parts[parts.count - 1].append(arrival)
+        }
+        return parts
+    }
+
+    /// Stores versions in one change, which is on disk then.
+    ///
+    /// - Returns: False if a key was changed since the domain was looked at.
+    private func store(_ arrivals: [Arrival], in domain: String) async throws -> Bool {
+        guard !arrivals.isEmpty else { return true }
+        if try state.generation(of: domain) == nil { try await scan(domain) }
+        var transaction = DefaultsTransaction()
+        for version in arrivals.map(\.version) {
+            if let archive = version.archive {
+                transaction.set(version.key.name, to: try KeyedArchive(validating: archive))
+            } else {
+                transaction.remove(version.key.name)
+            }
+        }
+        let token = "roam-\(ReplicaID.random())"
+        transaction.token = token
+        transaction.isDurable = true
+        transaction.unchangedSince = try state.generation(of: domain)
+        try state.begin(token, storing: arrivals)
+        do {
+            try await defaults.apply(transaction, in: domain)
+            try state.end(token, isMade: true)
+            return true
+        } catch let error as DefaultsError {
+            switch error.code {
+            case .conflict:
+                try state.end(token, isMade: false)
+                return false
+            case .locked, .tooLarge, .refused:
+                try state.end(token, isMade: false)
+                return try await storeOthers(of: arrivals, in: domain, after: error)
+            default:
+                // It may have been made.
+                throw error
+            }
+        }
+    }
+
+    /// Stores what the daemon does not refuse.
+    private func storeOthers(
+        of arrivals: [Arrival], in domain: String, after error: DefaultsError
+    ) async throws -> Bool {
+        let locked = Set(error.lockedKeys.map(\.key))
+        let refused = arrivals.filter {
+            arrivals.count == 1 || locked.contains($0.version.key.name)
+        }
+        try state.note(obstacle: error.message, ofArrivals: refused.map(\.version.key))
+        let others = arrivals.filter { !refused.contains($0) }
+        guard refused.isEmpty else { return try await store(others, in: domain) }
+        // The daemon does not say which one it is.
+        var areUpToDate = true
+        for arrival in others where try await !store([arrival], in: domain) { areUpToDate = false }
+        return areUpToDate
+    }
+}
+
+extension Version {
+    /// Why nobody can use it; nil if it is as the project writes it.
+    var fault: String? {
+        if !DomainRule.allows(key.domain) { return "its domain is not the name of a domain" }
+        if !KeyRule.allows(key.name) { return "its key is not the name of a key" }
+        guard let archive else { return nil }
+        if archive.count > RoamTerms.largestValue {
+            return "its value has \(archive.count) bytes, which is too much"
+        }
+        do {
+            _ = try KeyedArchive(validating: archive)
+            return nil
+        } catch {
+            return "its value is no keyed archive: \(error)"
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package import DBus
+package import DefaultsClient
+import SQLite
+
+// Invariants
+//
+// 1. A value of the engine is stored here only if the key has not changed since its domain was looked at,
+//    and if nothing was edited there. So it replaces a value that the engine had.
+// 2. What leaves this machine is on its disk first. Otherwise a power cut would travel as an edit.
+// 3. A change here, and a batch there, has a name that is on disk before it is made. After a lost reply it
+//    is asked for by this name, and never made twice.
+// 4. A removal is believed only if the database has a record of it.
+// 5. What loses is stored as a value of `RoamTerms.conflicts` before the engine forgets about it.
+
+/// Keeps the defaults of a replica and an engine the same.
+///
+/// A round looks for changes on both sides and exchanges them. It goes on from any point at which an
+/// earlier one was interrupted.
+///
+/// It is a client of the daemon's contract, and needs nothing else of it.
+package actor Roamer {
+    /// The most edits that are pushed at once.
+    static let largestBatch = 500
+    /// The most bytes of archives in a batch, a change, or a page of memory.
+    static let largestBytes = 8 << 20
+    /// The number of versions of a page.
+    static let pageLimit = 1000
+    /// How many times others may change a domain while versions are being stored in it.
+    private static let attempts = 5
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+    private nonisolated let loop: EventLoop
+
+    let defaults: RemoteDefaults
+    let engine: any Engine
+    let state: RoamState
+    let machine: String
+    let clock: @Sendable () -> Moment
+    var replica: ReplicaRecord
+    var choice: RoamChoice
+    /// The domains that may have changes; nil if any may.
+    var changed: Set<String>?
+    /// When changes were heard of.
+    var heard: [RoamingKey: Moment] = [:]
+    /// The names of other machines.
+    var machineNames: [ReplicaID: String] = [:]
+    /// What the engine has sent and nobody can use, with the reason.
+    package private(set) var refusals: [RoamingKey: String] = [:]
+    /// Whether the engine was told how far this replica is, since the start.
+    private var hasReported = false
+
+    /// Makes a roamer that has looked at nothing yet.
+    ///
+    /// - Parameters:
+    ///   - defaults: The daemon.
+    ///   - engine: The engine.
+    ///   - engineName: What tells the engine from another one, such as its address.
+    ///   - stateDirectory: The directory of the database.
+    ///   - machine: The name of the machine, for people.
+    ///   - choice: What roams.
+    ///   - clock: What time it is.
+    ///   - loop: The loop of all of them.
+    /// - Throws: ``RoamError`` and `SQLiteError` if the state cannot be used.
+    package init(
+        _ defaults: RemoteDefaults, at engine: any Engine, named engineName: String,
+        stateDirectory: String, machine: String, choice: RoamChoice,
+        clock: @escaping @Sendable () -> Moment = { .now }, on loop: EventLoop
+    ) throws {
+        self.loop = loop
+        self.clock = clock
+        self.defaults = defaults
+        self.engine = engine
+        self.machine = machine
+        self.choice = choice
+        state = try RoamState(path: stateDirectory + "/" + RoamState.fileName)
+        if let known = try state.replica(), known.engine == engineName {
+            replica = known
+            try state.forgetObstacles()
+        } else {
+            replica = .new(at: engineName)
+            try state.joinAnew(replica)
+        }
+    }
+
+    /// Looks at both sides once, and exchanges what has changed.
+    ///
+    /// - Returns: How many edits were pushed and how many versions were stored.
+    /// - Throws: What interrupted the round: ``EngineError``, `DefaultsError`, `SQLiteError`.
+    @discardableResult
+    package func round() async throws -> (pushed: Int, stored: Int) {
+        try await settle()
+        try await meet()
+        try await resume()
+        try await scanChanged()
+        var (pushed, stored) = (0, 0)
+        repeat {
+            try await pull()
+            stored += try await storeArrivals()
+            let (count, hasLost) = try await push()
+            pushed += count
+            if !hasLost { break }
+        } while true
+        return (pushed, stored)
+    }
+
+    // MARK: What others tell
+
+    /// A change was heard of.
+    package func note(_ change: DefaultsChange) {
+        guard change.layer == DefaultsLayer.domain.rawValue else { return }
+        let now = clock()
+        for key in change.changed + change.removed {
+            heard[RoamingKey(domain: change.domain, name: key)] = now
+        }
+        changed?.insert(change.domain)
+    }
+
+    /// Changes may have been missed: all domains are looked at.
+    package func noteMissedChanges() {
+        changed = nil
+    }
+
+    /// Locks or bounds have changed: what could not be stored is tried again.
+    package func noteChangedLocks() throws {
+        try state.forgetObstacles()
+    }
+
+    /// Other keys roam from now on.
+    package func change(to choice: RoamChoice) throws {
+        guard choice != self.choice else { return }
+        self.choice = choice
+        replica.revision = 0
+        changed = nil
+        try state.change(where: choice.covers, replica)
+    }
+
+    // MARK: Beginning
+
+    /// Finds out what became of the changes of an interrupted round.
+    private func settle() async throws {
+        for (token, domain) in try state.begunChanges() {
+            var question = DefaultsTransaction()
+            question.token = token
+            // No domain has this generation, so the change is not made now if it was not made before.
+            question.expected[""] = 1 << 62
+            do {
+                try await defaults.apply(question, in: domain)
+                // It may be pending: a power cut would take it back.
+                try await defaults.synchronize()
+                try state.end(token, isMade: true)
+            } catch let error as DefaultsError where error.code == .conflict {
+                try state.end(token, isMade: false)
+            }
+        }
+    }
+
+    private func meet() async throws {
+        var meeting = try await meetOnce()
+        if meeting.state == .mustJoinAnew {
+            replica = .new(at: replica.engine)
+            changed = nil
+            try state.joinAnew(replica)
+            meeting = try await meetOnce()
+        }
+        let isBehind = meeting.revision < replica.revision
+        if meeting.state == .rewound || isBehind {
+            replica.place = meeting.place
+            replica.revision = 0
+            replica.isDoubtful = true
+            try state.doubtEverything(replica)
+            try state.abandonBatch()
+        } else if replica.place != meeting.place {
+            replica.place = meeting.place
+            try state.note(replica)
+        }
+    }
+
+    private func meetOnce() async throws -> Meeting {
+        let lastBatch = replica.nonce.map { (replica.batch, $0) }
+        return try await engine.meet(
+            replica.id, named: machine, known: replica.place, lastBatch: lastBatch)
+    }
+
+    private func scanChanged() async throws {
+        let domains: Set<String>
+        if let changed {
+            domains = changed
+        } else {
+            domains = try await Set(defaults.domains()).union(state.domains())
+        }
+        changed = []
+        do {
+            for domain in domains where !domain.contains("@") { try await scan(domain) }
+        } catch {
+            changed = changed.map { $0.union(domains) }
+            throw error
+        }
+        heard = [:]
+    }
+
+    // MARK: Pulling
+
+    private func pull() async throws {
+        let before = replica.revision
+        var hasMore = true
+        while hasMore {
+            let page = try await engine.pull(after: replica.revision, limit: Self.pageLimit)
+            try await keep(page.losers)
+            replica.revision = page.revision
+            try state.take(replica) { () throws(SQLiteError) in
+                for version in page.versions { try receive(version) }
+            }
+            hasMore = page.hasMore
+        }
+        if replica.isDoubtful {
+            replica.isDoubtful = false
+            try state.take(replica) { () throws(SQLiteError) in try pushLostBases() }
+        }
+        if replica.revision != before || !hasReported {
+            try await engine.notePulled(upTo: replica.revision)
+            hasReported = true
+        }
+    }
+
+    /// Takes a version of the engine.
+    private func receive(_ version: Version) throws(SQLiteError) {
+        guard choice.covers(version.key) else { return }
+        if let fault = version.fault {
+            refusals[version.key] = fault
+            return
+        }
+        refusals[version.key] = nil
+        let base = try state.base(of: version.key)
+        if let base, base.isDoubtful { return try receive(version, doubting: base) }
+        if let known = base?.mark, known.revision >= version.mark.revision { return }
+        if try state.edit(of: version.key) == nil,
+            (base?.digest ?? .ofNothing) == ValueDigest(of: version.archive)
+        {
+            return try state.store(version)
+        }
+        try state.write(Arrival(version: version))
+    }
+
+    /// Takes a version of an engine that may have lost later ones.
+    private func receive(_ version: Version, doubting doubtful: Base) throws(SQLiteError) {
+        var base = doubtful
+        base.isDoubtful = false
+        let edit = try state.edit(of: version.key)
+        if base.digest == ValueDigest(of: version.archive) {
+            (base.mark, base.time) = (version.mark, version.time)
+        } else if edit == nil, version.time <= base.time {
+            // An earlier version of what stands here: it is replaced knowingly.
+            base.mark = version.mark
+            try state.write(EditedKey(key: version.key, moment: .asBase))
+        } else {
+            // The writer of the version may not have known what stands here, and the other way around.
+            base.mark = nil
+            try state.write(edit ?? EditedKey(key: version.key, moment: .asBase))
+            try state.write(Arrival(version: version))
+        }
+        try state.write(base, of: version.key)
+    }
+
+    /// Pushes again what the engine has lost.
+    private func pushLostBases() throws(SQLiteError) {
+        for (key, doubtful) in try state.doubtfulBases() {
+            guard doubtful.digest != .ofNothing else {
+                try state.removeBase(of: key)
+                continue
+            }
+            var base = doubtful
+            base.isDoubtful = false
+            base.mark = nil
+            try state.write(base, of: key)
+            if try state.edit(of: key) == nil {
+                try state.write(EditedKey(key: key, moment: .asBase))
+            }
+        }
+    }
+
+    /// Stores the arrivals for which there is no edit.
+    ///
+    /// - Returns: How many were stored.
+    private func storeArrivals() async throws -> Int {
+        var stored = 0
+        for attempt in 1...Self.attempts {
+            let (count, outdated) = try await storeArrivalsOnce()
+            stored += count
+            guard !outdated.isEmpty else { break }
+            // Somebody changed a key meanwhile: it may be an edit.
+            for domain in outdated { try await scan(domain) }
+            if attempt == Self.attempts { changed?.formUnion(outdated) }
+        }
+        return stored
+    }
+}

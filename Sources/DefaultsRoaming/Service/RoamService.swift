@@ -1,0 +1,365 @@
+package import DBus
+import DefaultsClient
+import DefaultsProtocol
+import Glibc
+
+// Invariants
+//
+// 1. Rounds come one after the other, so nothing of a roamer runs while another one is made.
+// 2. While both sides are the same and nothing is heard, nothing is done: no timer runs, except that of an
+//    engine that cannot tell of news.
+// 3. After a failure the next attempt comes after a time that doubles, and at once if something is heard.
+
+/// The roaming service: makes a round whenever there may be something to exchange.
+package actor RoamService {
+    /// Makes an engine.
+    ///
+    /// The second argument is the directory of the database, where the engine may keep files.
+    package typealias EngineMaker =
+        @Sendable (RoamSettings.Place, String, EventLoop) throws -> any Engine
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+    private nonisolated let loop: EventLoop
+
+    private let connection: Connection
+    private let defaults: RemoteDefaults
+    private let makeEngine: EngineMaker
+    private let machine: String
+    private let log: @Sendable (String) -> Void
+    private let onStatus: @Sendable (RoamStatus) -> Void
+    private var roamer: Roamer?
+    private var engine: (any Engine)?
+    private var settings: RoamSettings?
+    private(set) var status = RoamStatus()
+    private var failures = 0
+    private var isStopping = false
+
+    /// What is to be done at the next turn.
+    private var isDue = true
+    private var areSettingsDue = true
+    private var areLocksDue = false
+    private var sleeper: CheckedContinuation<Void, Never>?
+    private var timer: EventLoop.Timer?
+    private var lastPush: ContinuousClock.Instant?
+    private var waiters: [CheckedContinuation<Void, any Error>] = []
+
+    /// The time after the first failure, and the longest.
+    private static let shortestPause = Duration.seconds(2)
+    private static let longestPause = Duration.seconds(300)
+    /// The least time between two pushes: a slider that is dragged is not sent point by point.
+    private static let pushInterval = Duration.seconds(1)
+    /// How many signals may wait.
+    private static let limit = 1024
+
+    /// Makes a service that does nothing yet.
+    ///
+    /// - Parameters:
+    ///   - connection: The session bus.
+    ///   - machine: The name of the machine, for people.
+    ///   - log: Takes a line for the log.
+    ///   - onStatus: Is told the state each time it has changed.
+    ///   - makeEngine: Makes an engine of a place.
+    package init(
+        on connection: Connection, machine: String, log: @escaping @Sendable (String) -> Void,
+        onStatus: @escaping @Sendable (RoamStatus) -> Void, makeEngine: @escaping EngineMaker
+    ) {
+        loop = connection.loop
+        self.connection = connection
+        defaults = RemoteDefaults(over: connection)
+        self.machine = machine
+        self.log = log
+        self.onStatus = onStatus
+        self.makeEngine = makeEngine
+    }
+
+    /// Works until ``stop()`` is called or the bus ends.
+    ///
+    /// - Throws: What prevents the start, such as that the service runs already.
+    package func run() async throws {
+        await connection.export([interface], at: RoamContract.path)
+        // Followed first: a change that is made meanwhile is not missed.
+        let changes = try await defaults.changes()
+        let owners = try await connection.ownerChanges(of: Contract.busName, limit: Self.limit)
+        guard try await connection.requestName(RoamContract.busName, [.doNotQueue]) == .primaryOwner
+        else { throw RoamError("Another roaming service is running for this user.") }
+        await connection.onDisconnect { self.assumeIsolated { $0.stop() } }
+        let following = [
+            Task(executorPreference: loop) { await self.follow(changes) },
+            Task(executorPreference: loop) { await self.follow(owners) },
+        ]
+        while !isStopping {
+            await turn()
+            await sleep()
+        }
+        for task in following { task.cancel() }
+        await engine?.close()
+        for waiter in waiters { waiter.resume(throwing: RoamError("The service has ended.")) }
+        waiters = []
+    }
+
+    /// Ends ``run()`` after the present step.
+    package func stop() {
+        isStopping = true
+        wake()
+    }
+
+    /// Reads the settings again, and makes a round.
+    package func refresh() async {
+        areSettingsDue = true
+        await roamer?.noteMissedChanges()
+        wake()
+    }
+
+    // MARK: Hearing
+
+    private func follow(_ changes: some AsyncSequence<ChangeNotice, any Error> & Sendable) async {
+        do {
+            for try await notice in changes {
+                switch notice {
+                case .change(let change): await hear(change)
+                case .missed: await refresh()
+                }
+            }
+        } catch {
+            log("The changes of the daemon cannot be followed: \(error)")
+        }
+        stop()
+    }
+
+    private func follow(_ owners: SignalStream) async {
+        // A daemon that was killed may have made changes without a signal.
+        for await _ in owners { await refresh() }
+    }
+
+    private func hear(_ change: DefaultsChange) async {
+        let isOwn = change.origin == connection.uniqueName?.string
+        if change.domain == RoamTerms.domain { areSettingsDue = true }
+        if change.layer == DefaultsLayer.managed.rawValue { areLocksDue = true }
+        await roamer?.note(change)
+        let roams = settings?.choice.rule(for: change.domain) != nil
+        if !isOwn, roams || areSettingsDue || areLocksDue { wake() }
+    }
+
+    private func wake() {
+        isDue = true
+        failures = min(failures, 1)
+        sleeper?.resume()
+        sleeper = nil
+    }
+
+    /// Waits until there is something to do.
+    private func sleep() async {
+        timer?.cancel()
+        timer = nil
+        let pause: Duration? =
+            if failures > 0 {
+                min(Self.longestPause, Self.shortestPause * (1 << min(failures - 1, 10)))
+            } else {
+                engine?.pollInterval
+            }
+        if let pause, engine != nil, !isDue {
+            timer = loop.schedule(after: pause) {
+                self.assumeIsolated { service in
+                    service.isDue = true
+                    service.sleeper?.resume()
+                    service.sleeper = nil
+                }
+            }
+        }
+        if !isDue, !isStopping { await withCheckedContinuation { sleeper = $0 } }
+        await spacePushes()
+    }
+
+    /// Waits until some time after the last push.
+    private func spacePushes() async {
+        guard let lastPush, !isStopping else { return }
+        let rest = Self.pushInterval - lastPush.duration(to: .now)
+        guard rest > .zero, waiters.isEmpty else { return }
+        await withCheckedContinuation { continuation in
+            loop.schedule(after: rest) { continuation.resume() }
+        }
+    }
+
+    // MARK: Working
+
+    private func turn() async {
+        isDue = false
+        let waiting = waiters
+        waiters = []
+        do {
+            try await prepare()
+            if let roamer {
+                try await work(with: roamer)
+            } else if !waiting.isEmpty {
+                throw RoamError("Roaming is turned off; see: defaultsctl roam enable --help")
+            }
+            failures = 0
+            waiting.forEach { $0.resume() }
+        } catch {
+            failures += 1
+            if status.problem != "\(error)" { log("\(error)") }
+            status.problem = "\(error)"
+            status.state = .failing
+            waiting.forEach { $0.resume(throwing: error) }
+        }
+        await report()
+    }
+
+    /// Reads what was set up, and makes a roamer for it.
+    private func prepare() async throws {
+        if areSettingsDue {
+            let read = try await RoamSettings.read(from: defaults)
+            areSettingsDue = false
+            for (key, reason) in read.choice.faults {
+                log("\(RoamTerms.domain) says nothing under \(key): \(reason)")
+            }
+            if read.place != settings?.place || read.isEnabled != settings?.isEnabled {
+                await engine?.close()
+                (roamer, engine) = (nil, nil)
+            }
+            settings = read
+            try await roamer?.change(to: read.choice)
+        }
+        if areLocksDue {
+            areLocksDue = false
+            try await roamer?.noteChangedLocks()
+        }
+        guard roamer == nil, let settings, settings.isEnabled, let place = settings.place else {
+            return
+        }
+        let path = try await defaults.status().databasePath
+        let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        let engine = try makeEngine(place, directory, loop)
+        self.engine = engine
+        roamer = try Roamer(
+            defaults, at: engine, named: "\(place)", stateDirectory: directory, machine: machine,
+            choice: settings.choice, on: loop)
+    }
+
+    private func work(with roamer: Roamer) async throws {
+        status.state = .working
+        let isFirst = status.lastRound == 0
+        let (pushed, stored) = try await roamer.round()
+        if pushed > 0 { lastPush = .now }
+        status.pushed += UInt64(pushed)
+        status.stored += UInt64(stored)
+        status.lastRound = UInt64(time(nil))
+        status.problem = ""
+        if isFirst {
+            try await engine?.onNews { self.assumeIsolated { $0.wake() } }
+        }
+    }
+
+    private func report() async {
+        if let roamer {
+            if status.problem.isEmpty { status.state = .upToDate }
+            status = await roamer.described(in: status)
+        } else if status.problem.isEmpty {
+            status.state = .off
+        }
+        status.place = settings?.place?.description ?? ""
+        onStatus(status)
+    }
+}
+
+// MARK: Calls
+
+extension RoamService {
+    private var interface: Interface {
+        Interface(
+            RoamContract.interface,
+            methods: [
+                Method(RoamContract.getStatus, out: [Argument("status", "a{sv}")]) { call in
+                    try self.assumeIsolated { service in
+                        let values = service.status.values
+                        try call.reply { try $0.writeValue(values) }
+                    }
+                },
+                Method(RoamContract.roamNow) { call in
+                    try self.answer(call) {
+                        try await $0.roamNow()
+                    } reply: { _, _ in
+                    }
+                },
+                Method(RoamContract.listMachines, out: [Argument("machines", "a(ssxb)")]) { call in
+                    try self.answer(call) {
+                        try await $0.machines()
+                    } reply: { machines, writer in
+                        try writer.writeArray(of: "(ssxb)") { array in
+                            for machine in machines {
+                                try array.writeStructure {
+                                    try $0.writeString(machine.id.description)
+                                    try $0.writeString(machine.name)
+                                    try $0.writeInt64((machine.seen ?? 0) / 1_000_000)
+                                    try $0.writeBool(machine.isThis)
+                                }
+                            }
+                        }
+                    }
+                },
+                Method(RoamContract.forgetMachine, in: [Argument("id", "s")]) { call in
+                    let id = try call.arguments { try $0.readString() }
+                    try self.answer(call) {
+                        try await $0.forget(id)
+                    } reply: { _, _ in
+                    }
+                },
+            ])
+    }
+
+    /// Answers a call when something has ended.
+    private nonisolated func answer<Result: Sendable>(
+        _ call: sending MethodCall,
+        with body: @escaping @Sendable (RoamService) async throws -> Result,
+        reply: @escaping @Sendable (Result, inout MessageWriter) throws -> Void
+    ) throws {
+        let detached = try call.detach()
+        Task(executorPreference: loop) {
+            do {
+                let result = try await body(self)
+                try detached.write { try reply(result, &$0) }
+                detached.end { call in
+                    do { try detached.sendReply() } catch { call.fail(error) }
+                }
+            } catch {
+                detached.end { $0.fail(DBusError(RoamContract.failed, "\(error)")) }
+            }
+        }
+    }
+
+    private func roamNow() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            waiters.append(continuation)
+            wake()
+        }
+    }
+
+    private struct ListedMachine: Sendable {
+        let id: ReplicaID
+        let name: String
+        let seen: Int64?
+        let isThis: Bool
+    }
+
+    private func machines() async throws -> [ListedMachine] {
+        guard let engine, let roamer else { throw RoamError("Roaming is turned off.") }
+        let own = await roamer.replica.id
+        return try await engine.machines().map {
+            ListedMachine(id: $0.id, name: $0.name, seen: $0.seen, isThis: $0.id == own)
+        }
+    }
+
+    private func forget(_ text: String) async throws {
+        guard let engine, let roamer else { throw RoamError("Roaming is turned off.") }
+        guard let id = ReplicaID(text) else {
+            throw RoamError("'\(text)' is not the UUID of a machine.")
+        }
+        guard await roamer.replica.id != id else {
+            throw RoamError(
+                "This machine cannot forget itself; see: defaultsctl roam disable --help")
+        }
+        try await engine.forget(id)
+    }
+}

@@ -1,0 +1,31 @@
+/// What was last the same here and at the engine, for one key.
+///
+/// The value here is the base's, unless there is an ``EditedKey``.
+struct Base: Sendable, Equatable {
+    /// The engine's version.
+    ///
+    /// Nil if the engine has none that the value here is known to come from.
+    var mark: VersionMark?
+    /// The value; that of no value if the key was removed.
+    var digest: ValueDigest
+    /// The time of the version.
+    var time: EditTime
+    /// Whether the engine may have lost the version.
+    var isDoubtful = false
+}
+
+/// A key whose value here is not the base's.
+struct EditedKey: Sendable, Equatable {
+    let key: RoamingKey
+    /// When it was changed.
+    var moment: EditMoment
+    /// Why it stays here for now; nil if it is to be pushed.
+    var obstacle: String?
+}
+
+/// A version that the engine has given out, and that is not stored here yet.
+struct Arrival: Sendable, Equatable {
+    let version: Version
+    /// Why it could not be stored; nil if that was not tried, or is to be tried again.
+    var obstacle: String?
+}

@@ -1,0 +1,227 @@
+import SQLite
+
+/// Bases and edits.
+extension RoamState {
+    /// The base of a key; nil if there is none.
+    func base(of key: RoamingKey) throws(SQLiteError) -> Base? {
+        let select = try connection.prepare(
+            """
+            SELECT revision, context, digest, time, isDoubtful FROM base
+            WHERE domain = ? AND key = ?
+            """)
+        try select.bind(key)
+        return try select.step() ? select.base(from: 0) : nil
+    }
+
+    /// The bases of a domain, by key.
+    func bases(in domain: String) throws(SQLiteError) -> [String: Base] {
+        let select = try connection.prepare(
+            "SELECT revision, context, digest, time, isDoubtful, key FROM base WHERE domain = ?")
+        try select.bind(domain, at: 1)
+        var bases: [String: Base] = [:]
+        while try select.step() {
+            if let base = select.base(from: 0) { bases[select.text(at: 5) ?? ""] = base }
+        }
+        return bases
+    }
+
+    /// The keys whose version the engine may have lost.
+    func doubtfulBases() throws(SQLiteError) -> [(RoamingKey, Base)] {
+        let select = try connection.prepare(
+            """
+            SELECT revision, context, digest, time, isDoubtful, domain, key FROM base
+            WHERE isDoubtful
+            """)
+        var bases: [(RoamingKey, Base)] = []
+        while try select.step() {
+            if let base = select.base(from: 0) { bases.append((select.key(from: 5), base)) }
+        }
+        return bases
+    }
+
+    func write(_ base: Base, of key: RoamingKey) throws(SQLiteError) {
+        let insert = try connection.prepare(
+            "INSERT OR REPLACE INTO base VALUES (?, ?, ?, ?, ?, ?, ?)")
+        try insert.bind(key)
+        try insert.bind((base.mark?.revision).map(Int64.init(bitPattern:)), at: 3)
+        try insert.bind(base.mark?.context, at: 4)
+        try insert.bind(base.digest.bytes, at: 5)
+        try insert.bind(base.time.microseconds, at: 6)
+        try insert.bind(base.isDoubtful ? 1 : 0, at: 7)
+        try insert.run()
+    }
+
+    func removeBase(of key: RoamingKey) throws(SQLiteError) {
+        let delete = try connection.prepare("DELETE FROM base WHERE domain = ? AND key = ?")
+        try delete.bind(key)
+        try delete.run()
+    }
+
+    /// The edit of a key; nil if the value here is the base's.
+    func edit(of key: RoamingKey) throws(SQLiteError) -> EditedKey? {
+        let select = try connection.prepare(Self.edits + " WHERE domain = ? AND key = ?")
+        try select.bind(key)
+        return try select.step() ? select.edit() : nil
+    }
+
+    /// All edits, in the order of their keys.
+    func edits() throws(SQLiteError) -> [EditedKey] {
+        let select = try connection.prepare(Self.edits + " ORDER BY domain, key")
+        var edits: [EditedKey] = []
+        while try select.step() { edits.append(select.edit()) }
+        return edits
+    }
+
+    private static var edits: String {
+        "SELECT domain, key, kind, boot, sinceBoot, wall, obstacle FROM edit"
+    }
+
+    func write(_ edit: EditedKey) throws(SQLiteError) {
+        let insert = try connection.prepare(
+            "INSERT OR REPLACE INTO edit VALUES (?, ?, ?, ?, ?, ?, ?)")
+        try insert.bind(edit.key)
+        try insert.bind(edit.moment.kind, at: 3)
+        switch edit.moment {
+        case .at(let moment):
+            try insert.bind(moment.boot, at: 4)
+            try insert.bind(moment.sinceBoot, at: 5)
+            try insert.bind(moment.wall, at: 6)
+        case .noted(let wall):
+            try insert.bind(wall, at: 6)
+        case .unknown, .asBase:
+            break
+        }
+        if let obstacle = edit.obstacle { try insert.bind(obstacle, at: 7) }
+        try insert.run()
+    }
+
+    func removeEdit(of key: RoamingKey) throws(SQLiteError) {
+        let delete = try connection.prepare("DELETE FROM edit WHERE domain = ? AND key = ?")
+        try delete.bind(key)
+        try delete.run()
+    }
+
+    /// Notes why keys stay here for now.
+    func note(obstacle: String?, of keys: some Sequence<RoamingKey>) throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            for key in keys {
+                guard var edit = try edit(of: key) else { continue }
+                edit.obstacle = obstacle
+                try write(edit)
+            }
+        }
+    }
+
+    /// Up to which generation a domain was looked at; nil if it never was.
+    func generation(of domain: String) throws(SQLiteError) -> UInt64? {
+        let select = try connection.prepare("SELECT generation FROM domain WHERE domain = ?")
+        try select.bind(domain, at: 1)
+        return try select.step() ? UInt64(bitPattern: select.integer(at: 0)) : nil
+    }
+
+    /// The domains that were looked at.
+    func domains() throws(SQLiteError) -> Set<String> {
+        let select = try connection.prepare("SELECT domain FROM domain")
+        var domains: Set<String> = []
+        while try select.step() { domains.insert(select.text(at: 0) ?? "") }
+        return domains
+    }
+
+    func write(generation: UInt64, of domain: String) throws(SQLiteError) {
+        let insert = try connection.prepare("INSERT OR REPLACE INTO domain VALUES (?, ?)")
+        try insert.bind(domain, at: 1)
+        try insert.bind(Int64(bitPattern: generation), at: 2)
+        try insert.run()
+    }
+
+    /// Forgets keys that do not roam any more, and reads the engine from the beginning, as others may
+    /// roam now.
+    ///
+    /// - Parameter roams: Whether a key roams.
+    func change(where roams: (RoamingKey) -> Bool, _ replica: ReplicaRecord) throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            for table in ["base", "edit", "arrival"] {
+                let select = try connection.prepare("SELECT domain, key FROM \(table)")
+                var others: [RoamingKey] = []
+                while try select.step() {
+                    let key = select.key(from: 0)
+                    if !roams(key) { others.append(key) }
+                }
+                for key in others {
+                    let delete = try connection.prepare(
+                        "DELETE FROM \(table) WHERE domain = ? AND key = ?")
+                    try delete.bind(key)
+                    try delete.run()
+                }
+            }
+            // Keys that had no part in it are looked at for the first time.
+            try connection.execute("DELETE FROM domain")
+            try write(replica)
+        }
+    }
+}
+
+extension EditMoment {
+    fileprivate var kind: Int64 {
+        switch self {
+        case .unknown: 0
+        case .asBase: 1
+        case .at: 2
+        case .noted: 3
+        }
+    }
+}
+
+extension EditTime {
+    /// The time in the tables; nil if it is unknown.
+    var microseconds: Int64? {
+        if case .known(let time) = self { time } else { nil }
+    }
+
+    init(_ microseconds: Int64?) {
+        self = microseconds.map { .known($0) } ?? .unknown
+    }
+}
+
+extension Statement {
+    func bind(_ key: RoamingKey) throws(SQLiteError) {
+        try bind(key.domain, at: 1)
+        try bind(key.name, at: 2)
+    }
+
+    func key(from column: Int32) -> RoamingKey {
+        RoamingKey(domain: text(at: column) ?? "", name: text(at: column + 1) ?? "")
+    }
+
+    func time(at column: Int32) -> EditTime {
+        EditTime(isNull(at: column) ? nil : integer(at: column))
+    }
+
+    fileprivate func base(from column: Int32) -> Base? {
+        guard let digest = ValueDigest(bytes: blob(at: column + 2) ?? []) else { return nil }
+        let mark =
+            isNull(at: column)
+            ? nil
+            : VersionMark(
+                revision: UInt64(bitPattern: integer(at: column)),
+                context: blob(at: column + 1) ?? [])
+        return Base(
+            mark: mark, digest: digest, time: time(at: column + 3),
+            isDoubtful: integer(at: column + 4) != 0)
+    }
+
+    fileprivate func edit() -> EditedKey {
+        let moment: EditMoment =
+            switch integer(at: 2) {
+            case 1: .asBase
+            case 2:
+                .at(
+                    Moment(
+                        boot: blob(at: 3) ?? [], sinceBoot: integer(at: 4), wall: integer(at: 5)))
+            case 3: .noted(integer(at: 5))
+            default: .unknown
+            }
+        return EditedKey(
+            key: key(from: 0), moment: moment, obstacle: text(at: 6))
+    }
+}
