@@ -87,6 +87,7 @@ let package = Package(
         module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux", "SystemCalls"]),
+        module("ServiceLife", ["CLinux", "DBus", "SystemCalls"]),
         module("DefaultsTerms"),
         module("DefaultsModel", ["DefaultsTerms"]),
         module(
@@ -120,8 +121,8 @@ let package = Package(
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
-                "DefaultsPortal", "Confinement", "DBus", "KeyedArchive", "CLinux", "SystemCalls",
-                logging,
+                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
+                "SystemCalls", logging,
             ]),
         module(
             "DefaultsClient",
@@ -133,6 +134,13 @@ let package = Package(
             "DefaultsFoundation",
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls"]),
+        module("RoamingTerms", ["DefaultsTerms", "DBus", "KeyedArchive"]),
+        module(
+            "DefaultsRoaming",
+            [
+                "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
+                "KeyedArchive", "SQLite", "SystemCalls",
+            ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -140,9 +148,8 @@ let package = Package(
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
-                "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "CLinux",
-                "SystemCalls",
-                argumentParser,
+                "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "RoamingTerms",
+                "CLinux", "SystemCalls", argumentParser,
             ], exclude: ["Completion/Scripts"]),
 
         // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.

@@ -29,7 +29,7 @@ struct Defaultsctl: AsyncParsableCommand {
             Locked.self, Grant.self, Revoke.self, Grants.self, Lint.self, Watch.self, Inspect.self,
             Sync.self, Status.self, Stats.self, Adopt.self, Release.self,
             Doctor.self,
-            BackupCommands.self,
+            BackupCommands.self, RoamCommands.self,
             Complete.self,
         ])
 

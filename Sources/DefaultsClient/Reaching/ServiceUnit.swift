@@ -25,7 +25,7 @@ package struct ServiceUnit: Sendable {
     ///
     /// - Parameter error: The manager's.
     static func refused(because error: DBusError) -> String {
-        guard error.name != Manager.unitMasked else { return masked(option: "") }
+        guard error.name != SystemdManager.unitMasked else { return masked(option: "") }
         return
             "The service manager cannot start \(name): \(error.message) Reinstall it (make install), "
             + "then: systemctl --user daemon-reload"
@@ -54,10 +54,10 @@ package struct ServiceUnit: Sendable {
     /// - Returns: Nil if no manager is on the bus.
     /// - Throws: `DBusError` if the bus cannot be asked.
     package init?(on connection: Connection) async throws {
-        if try await !connection.hasOwner(of: Manager.name) {
+        if try await !connection.hasOwner(of: SystemdManager.name) {
             // A manager that has just started the bus is not on it yet; dbus-daemon then waits for it. A
             // bus without a manager refuses at once.
-            do { try await connection.startService(Manager.name) } catch { return nil }
+            do { try await connection.startService(SystemdManager.name) } catch { return nil }
         }
         self.connection = connection
     }
@@ -66,7 +66,7 @@ package struct ServiceUnit: Sendable {
     package func state() async -> State? {
         do {
             let path = try await connection.call(
-                Manager.name, Manager.path, Manager.interface, "LoadUnit", [.string(Self.name)])
+                SystemdManager.name, SystemdManager.path, SystemdManager.interface, "LoadUnit", [.string(Self.name)])
             guard case .objectPath(let unit) = path.first else { return nil }
             let facts = try await properties(of: unit, "org.freedesktop.systemd1.Unit")
                 .merging(properties(of: unit, "org.freedesktop.systemd1.Service")) { one, _ in one }
@@ -91,7 +91,7 @@ package struct ServiceUnit: Sendable {
         of unit: ObjectPath, _ interface: String
     ) async throws -> [String: Value] {
         let answer = try await connection.call(
-            Manager.name, unit, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)])
+            SystemdManager.name, unit, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)])
         guard case .dictionary(_, _, let entries) = answer.first else { return [:] }
         var properties: [String: Value] = [:]
         for entry in entries {
@@ -164,10 +164,13 @@ extension ServiceUnit.State {
 }
 
 /// systemd's manager; see org.freedesktop.systemd1(5).
-private enum Manager {
-    static let name: BusName = "org.freedesktop.systemd1"
-    static let path: ObjectPath = "/org/freedesktop/systemd1"
-    static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+package enum SystemdManager {
+    /// Its name on the bus of the user.
+    package static let name: BusName = "org.freedesktop.systemd1"
+    /// Its object.
+    package static let path: ObjectPath = "/org/freedesktop/systemd1"
+    /// Its interface.
+    package static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
     static let unitMasked: ErrorName = "org.freedesktop.systemd1.UnitMasked"
     static let alreadySubscribed: ErrorName = "org.freedesktop.systemd1.AlreadySubscribed"
 }
@@ -180,16 +183,16 @@ extension Connection {
     fileprivate func startUnit(_ name: String, within limit: Duration) async throws -> String {
         let ends = try await signals(
             MatchRule(
-                sender: Manager.name, path: Manager.path, interface: Manager.interface,
+                sender: SystemdManager.name, path: SystemdManager.path, interface: SystemdManager.interface,
                 member: "JobRemoved"), limit: 256)
         // Without it the manager sends no such signals.
         do {
-            try await call(Manager.name, Manager.path, Manager.interface, "Subscribe")
-        } catch let error as DBusError where error.name == Manager.alreadySubscribed {
+            try await call(SystemdManager.name, SystemdManager.path, SystemdManager.interface, "Subscribe")
+        } catch let error as DBusError where error.name == SystemdManager.alreadySubscribed {
             // By an earlier start on this connection.
         }
         let answer = try await call(
-            Manager.name, Manager.path, Manager.interface, "StartUnit",
+            SystemdManager.name, SystemdManager.path, SystemdManager.interface, "StartUnit",
             [.string(name), .string("replace")])
         guard case .objectPath(let job) = answer.first else { return "failed" }
         let end = Task(executorPreference: loop) { await Self.result(of: job, in: ends) }

@@ -1,6 +1,7 @@
 package import DefaultsClient
 import DefaultsTerms
 import KeyedArchive
+package import RoamingTerms
 
 /// Where this machine's defaults roam to, and what of them.
 package struct RoamSettings: Sendable, Equatable {
@@ -34,7 +35,7 @@ package struct RoamSettings: Sendable, Equatable {
     package static func read(from defaults: RemoteDefaults) async throws -> RoamSettings {
         var (place, isEnabled): (Place?, Bool?)
         var entries: [String: KeyedArchive] = [:]
-        for layer in [LayerName.managed, .host, .domain, .system] {
+        for layer in RoamTerms.layers {
             let own = try await defaults.entries(in: layer.spelling(of: RoamTerms.domain)).entries
             let values = Dictionary(own.map { ($0.key, $0.archive) }) { first, _ in first }
             if place == nil { place = Self.place(in: values) }

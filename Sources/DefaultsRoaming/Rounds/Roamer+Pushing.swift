@@ -1,6 +1,7 @@
 import DefaultsClient
 import Glibc
 import KeyedArchive
+import RoamingTerms
 
 /// Pushing what has changed here, and keeping what lost.
 extension Roamer {
@@ -106,7 +107,8 @@ extension Roamer {
         guard !losers.isEmpty else { return }
         var transaction = DefaultsTransaction()
         for loser in losers where loser.key.domain != RoamTerms.conflicts {
-            let kept = KeptLoser(key: loser.key, name: loser.name)
+            let kept = KeptLoser(
+                domain: loser.key.domain, key: loser.key.name, name: loser.name)
             guard let valueKey = kept.valueKey, let aboutKey = kept.aboutKey else { continue }
             let archive = loser.archive.flatMap { try? KeyedArchive(validating: $0) }
             if let archive { transaction.set(valueKey, to: archive) }

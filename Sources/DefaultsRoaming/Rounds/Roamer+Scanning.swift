@@ -1,6 +1,7 @@
 import DefaultsClient
 import KeyedArchive
 import SQLite
+import RoamingTerms
 
 /// Finding out what has changed here.
 extension Roamer {

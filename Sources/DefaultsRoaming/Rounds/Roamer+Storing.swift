@@ -2,6 +2,7 @@ import DefaultsClient
 import DefaultsTerms
 import KeyedArchive
 import SQLite
+import RoamingTerms
 
 /// Storing what others have changed.
 extension Roamer {

@@ -1,6 +1,7 @@
 package import DBus
 package import DefaultsClient
 import SQLite
+package import RoamingTerms
 
 // Invariants
 //

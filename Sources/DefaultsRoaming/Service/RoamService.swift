@@ -2,6 +2,7 @@ package import DBus
 import DefaultsClient
 import DefaultsProtocol
 import Glibc
+import RoamingTerms
 
 // Invariants
 //

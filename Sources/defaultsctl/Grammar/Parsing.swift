@@ -54,8 +54,10 @@ extension Defaultsctl {
     private static let verbs: [String] =
         configuration.subcommands.map { $0._commandName } + ["help"]
 
-    private static var backupVerbs: [String] {
-        BackupCommands.configuration.subcommands.map { $0._commandName }
+    /// The verbs that a verb needs after it; nil if it needs none.
+    private static func secondVerbs(of verb: String?) -> [String]? {
+        let verbs = verb.flatMap(subcommand)?.configuration.subcommands.map { $0._commandName }
+        return verbs?.isEmpty == false ? verbs : nil
     }
 
     /// Refuses a mistyped option before the verb.
@@ -73,22 +75,29 @@ extension Defaultsctl {
 
     /// Refuses words for which ArgumentParser would print a page of help, as if nothing were wrong.
     private static func refuseVerbAlone(_ words: [String]) throws {
-        if words == ["backup"] {
-            throw ValidationError("backup needs a second verb: list, now or restore.")
-        }
-        if words.first == "backup", let verb = words.dropFirst().first, !verb.hasPrefix("-"),
-            !backupVerbs.contains(verb)
-        {
-            throw ValidationError(
-                "backup has no verb '\(verb.inBrief)'." + suggestion(verb, among: backupVerbs)
-                    + " Its verbs are list, now and restore.")
+        if let group = words.first, let seconds = secondVerbs(of: group) {
+            guard let verb = words.dropFirst().first else {
+                throw ValidationError("\(group) needs a second verb: \(listed(seconds, "or")).")
+            }
+            guard verb.hasPrefix("-") || seconds.contains(verb) else {
+                throw ValidationError(
+                    "\(group) has no verb '\(verb.inBrief)'." + suggestion(verb, among: seconds)
+                        + " Its verbs are \(listed(seconds, "and")).")
+            }
         }
         guard words.first == "help", let verb = words.dropFirst().first else { return }
         if verb.hasPrefix("-") { return }
         guard verbs.contains(verb) else { throw ValidationError(noVerb(verb, among: verbs)) }
-        if verb == "backup", let verb = words.dropFirst(2).first, !backupVerbs.contains(verb) {
-            throw ValidationError(noVerb(verb, among: backupVerbs))
+        if let seconds = secondVerbs(of: verb), let verb = words.dropFirst(2).first,
+            !seconds.contains(verb)
+        {
+            throw ValidationError(noVerb(verb, among: seconds))
         }
+    }
+
+    /// Words with commas between them, and a conjunction before the last one.
+    private static func listed(_ words: [String], _ conjunction: String) -> String {
+        words.dropLast().joined(separator: ", ") + " \(conjunction) \(words.last ?? "")"
     }
 
     /// Whether a word is ArgumentParser's own option for a completion script, which would not

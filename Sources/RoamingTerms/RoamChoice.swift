@@ -9,12 +9,14 @@ package struct RoamChoice: Sendable, Equatable {
     /// Which keys of a domain roam.
     package struct Rule: Sendable, Equatable {
         /// The keys that may; nil for all.
-        let only: [String]?
+        package let only: [String]?
         /// Those of them that stay.
-        let except: [String]
+        package let except: [String]
 
-        static let all = Rule(only: nil, except: [])
-        static let nothing = Rule(only: [], except: [])
+        /// All keys roam.
+        package static let all = Rule(only: nil, except: [])
+        /// No key roams.
+        package static let nothing = Rule(only: [], except: [])
 
         package init(only: [String]?, except: [String]) {
             self.only = only
@@ -64,9 +66,9 @@ package struct RoamChoice: Sendable, Equatable {
     package var isEmpty: Bool { rules.isEmpty }
 
     /// Whether a key roams.
-    package func covers(_ key: RoamingKey) -> Bool {
-        if key.domain == RoamTerms.domain { return !RoamTerms.settings.contains(key.name) }
-        return rule(for: key.domain)?.covers(key.name) ?? false
+    package func covers(_ key: String, of domain: String) -> Bool {
+        if domain == RoamTerms.domain { return !RoamTerms.settings.contains(key) }
+        return rule(for: domain)?.covers(key) ?? false
     }
 
     /// The rule for a domain; nil if nothing of it roams.
@@ -86,7 +88,8 @@ package struct RoamChoice: Sendable, Equatable {
         return nil
     }
 
-    private static func isName(_ key: String) -> Bool {
+    /// Whether a rule can be for this: a domain, a domain with `.*` after it, or `*`.
+    package static func isName(_ key: String) -> Bool {
         if key == GrantTerms.everything { return true }
         let name =
             key.hasSuffix(GrantTerms.andBelow)
@@ -94,7 +97,8 @@ package struct RoamChoice: Sendable, Equatable {
         return DomainRule.allows(name)
     }
 
-    private static func rule(in archive: KeyedArchive) -> Rule? {
+    /// The rule that a value is; nil if it is none.
+    package static func rule(in archive: KeyedArchive) -> Rule? {
         let decoder = KeyedArchiveDecoder()
         if let roams = try? decoder.decode(Bool.self, from: archive) {
             return roams ? .all : .nothing
@@ -107,5 +111,17 @@ package struct RoamChoice: Sendable, Equatable {
 
     package static func == (left: RoamChoice, right: RoamChoice) -> Bool {
         left.rules == right.rules
+    }
+}
+
+extension RoamChoice.Rule {
+    /// The value of the rule.
+    package func archive() throws -> KeyedArchive {
+        let encoder = KeyedArchiveEncoder()
+        if self == .all { return try encoder.encode(true) }
+        if self == .nothing { return try encoder.encode(false) }
+        var lists = [RoamTerms.except: except]
+        lists[RoamTerms.only] = only
+        return try encoder.encode(lists.filter { $0.key == RoamTerms.only || !$0.value.isEmpty })
     }
 }

@@ -1,3 +1,5 @@
+package import DefaultsTerms
+
 /// The words of the domain that says what roams, and where.
 package enum RoamTerms {
     /// The domain: each key is a domain, a domain with `.*` for all below it, or `*` for all others; its
@@ -19,6 +21,8 @@ package enum RoamTerms {
     package static let except = "except"
     /// The end of a pattern for all that begins so.
     package static let wildcard: Character = "*"
+    /// The layers that have settings and rules, the strongest first.
+    package static let layers = [LayerName.managed, .host, .domain, .system]
     /// The largest value that roams, in bytes.
     package static let largestValue = 1 << 20
     /// The domains whose values roam wherever roaming is turned on: the choice itself, and what lost.

@@ -3,16 +3,19 @@
 /// A loser is the key `DOMAIN/KEY/NAME`, with the value that lost. Beside it, `DOMAIN/KEY/NAME/about` is
 /// a dictionary that says when and where it was written.
 package struct KeptLoser: Sendable, Hashable {
-    /// The key that the value was of.
-    package let key: RoamingKey
-    /// ``Loser/name``.
+    /// The domain that the value was of.
+    package let domain: String
+    /// The key in it.
+    package let key: String
+    /// What tells it from others of the same key, on all machines.
     package let name: String
 
     /// What ends the key of the facts about a loser.
     package static let about = "/about"
     private static let longestKey = 1024
 
-    package init(key: RoamingKey, name: String) {
+    package init(domain: String, key: String, name: String) {
+        self.domain = domain
         self.key = key
         self.name = name
     }
@@ -24,9 +27,8 @@ package struct KeptLoser: Sendable, Hashable {
         else { return nil }
         let name = valueKey[valueKey.index(after: last)...]
         guard !name.isEmpty, "/" + name != Self.about else { return nil }
-        key = RoamingKey(
-            domain: String(valueKey[..<first]),
-            name: String(valueKey[valueKey.index(after: first)..<last]))
+        domain = String(valueKey[..<first])
+        key = String(valueKey[valueKey.index(after: first)..<last])
         self.name = String(name)
     }
 
@@ -34,7 +36,7 @@ package struct KeptLoser: Sendable, Hashable {
     ///
     /// Nil if that is longer than a key may be. Then only the engine keeps it.
     package var valueKey: String? {
-        let whole = "\(key.domain)/\(key.name)/\(name)"
+        let whole = "\(domain)/\(key)/\(name)"
         return whole.utf8.count + Self.about.utf8.count <= Self.longestKey ? whole : nil
     }
 

@@ -1,0 +1,144 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+import DefaultsTerms
+import KeyedArchive
+import RoamingTerms
+
+struct RoamDomains: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "domains",
+        abstract: "Lists what roams.",
+        discussion: """
+            Each line shows a domain, or domains, its keys, and the layer that says so. A vendor \
+            proposes, the user chooses, and the administrator decides.
+            """)
+
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
+    func run(with defaults: RemoteDefaults) async throws {
+        var rules: [String: (rule: RoamChoice.Rule, layer: LayerName)] = [:]
+        for layer in RoamTerms.layers {
+            let entries = try await defaults.entries(in: layer.spelling(of: RoamTerms.domain))
+                .entries
+            for entry in entries
+            where rules[entry.key] == nil && !RoamTerms.settings.contains(entry.key) {
+                if let rule = RoamChoice.rule(in: entry.archive), RoamChoice.isName(entry.key) {
+                    rules[entry.key] = (rule, layer)
+                }
+            }
+        }
+        let sorted = rules.sorted { $0.key < $1.key }
+        if json {
+            let objects = try sorted.map { name, value in
+                try ShownJSON.object([
+                    ("domain", name.quoted), ("only", Self.list(value.rule.only)),
+                    ("except", Self.list(value.rule.except)),
+                    ("layer", value.layer.rawValue.quoted),
+                ])
+            }
+            return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+        }
+        var columns = Columns(areNumbers: [false, false, false])
+        columns.rows = sorted.map { name, value in
+            [name.onOneLine, Self.words(value.rule), value.layer.rawValue]
+        }
+        for line in columns.lines { try SafeOutput.print(line) }
+    }
+
+    private static func list(_ patterns: [String]?) throws -> String {
+        guard let patterns else { return "null" }
+        return try "[\(patterns.map { try $0.quoted }.joined(separator: ","))]"
+    }
+
+    private static func words(_ rule: RoamChoice.Rule) -> String {
+        if rule == .nothing { return "no key" }
+        let only = rule.only.map { $0.map(\.onOneLine).joined(separator: ", ") } ?? "all keys"
+        guard !rule.except.isEmpty else { return only }
+        return "\(only) except \(rule.except.map(\.onOneLine).joined(separator: ", "))"
+    }
+}
+
+struct RoamAdd: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Lets domains roam, on all of your machines.",
+        discussion: """
+              defaultsctl roam add org.example.Editor --except 'Window*' --except Font
+              defaultsctl roam add 'org.example.*'
+
+            A domain has its own rule, otherwise that of the longest pattern, otherwise that of *. A \
+            key that ends with * means all keys that begin so.
+            """)
+
+    @Argument(help: "Domains; with .* after it, all domains below it, and * is all others.")
+    var domains: [String]
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Only this key roams. Can be given several times.", valueName: "key"))
+    var only: [String] = []
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("This key stays. Can be given several times.", valueName: "key"))
+    var except: [String] = []
+
+    @OptionGroup var change: ChangeOptions
+
+    func check() throws {
+        for domain in domains {
+            guard RoamChoice.isName(domain) else { throw ToolError.noRoamingName(domain) }
+            guard !RoamTerms.never.contains(domain) else { throw ToolError.neverRoams(domain) }
+        }
+    }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let rule = RoamChoice.Rule(only: only.isEmpty ? nil : only, except: except)
+        let before = try await defaults.status().generation
+        var transaction = DefaultsTransaction()
+        for domain in Set(domains) { transaction.set(domain, to: try rule.archive()) }
+        let after = try await defaults.apply(transaction, in: RoamTerms.domain)
+        try await change.finish(after > before, on: defaults)
+    }
+}
+
+struct RoamDrop: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Lets domains stay, on all of your machines.",
+        discussion: """
+            The values stay as they are on every machine. If a vendor or an administrator proposes \
+            the domain, the user's choice says no.
+            """)
+
+    @Argument(help: "Domains, as they were added.")
+    var domains: [String]
+
+    @OptionGroup var change: ChangeOptions
+
+    func check() throws {
+        for domain in domains where !RoamChoice.isName(domain) {
+            throw ToolError.noRoamingName(domain)
+        }
+    }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let own = Set(try await defaults.keys(in: RoamTerms.domain))
+        let proposed = Set(
+            try await defaults.keys(in: LayerName.system.spelling(of: RoamTerms.domain)))
+        var transaction = DefaultsTransaction()
+        for domain in Set(domains) {
+            if proposed.contains(domain) {
+                transaction.set(domain, to: try RoamChoice.Rule.nothing.archive())
+            } else if own.contains(domain) {
+                transaction.remove(domain)
+            } else {
+                throw ToolError.doesNotRoam(domain)
+            }
+        }
+        try await defaults.apply(transaction, in: RoamTerms.domain)
+        try await change.finish(true, on: defaults)
+    }
+}

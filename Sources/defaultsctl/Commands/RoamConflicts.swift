@@ -1,0 +1,89 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+import KeyedArchive
+import RoamingTerms
+
+struct RoamConflicts: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conflicts",
+        abstract: "Lists values that lost to a later change of another machine.",
+        discussion: """
+            For each it shows its name, the domain and the key, the machine that wrote it, and when; \
+            then the value that lost and the one that stands. They are values of \
+            org.defaultsd.RoamConflicts, and roam: what is dismissed here is gone on all machines.
+            """)
+
+    @Option(
+        help: ArgumentHelp("Give the key the value that lost.", valueName: "name"))
+    var restore: String?
+
+    @Option(
+        help: ArgumentHelp("Forget a conflict; all for all of them.", valueName: "name"))
+    var dismiss: String?
+
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let conflicts = try await defaults.roamConflicts()
+        if let restore { return try await defaults.restore(Self.find(restore, in: conflicts)) }
+        if let dismiss {
+            let meant = dismiss == "all" ? conflicts : [try Self.find(dismiss, in: conflicts)]
+            return meant.isEmpty ? () : try await defaults.dismiss(meant)
+        }
+        if json {
+            let objects = try conflicts.map(Self.object)
+            return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+        }
+        for conflict in conflicts {
+            for line in try Self.lines(of: conflict) { try SafeOutput.print(line) }
+        }
+    }
+
+    private static func find(
+        _ name: String, in conflicts: [RoamConflict]
+    ) throws(ToolError) -> RoamConflict {
+        let found = conflicts.filter { $0.name == name || $0.loser.valueKey == name }
+        guard let conflict = found.first else { throw .noConflict(name) }
+        guard found.count == 1 else { throw .ambiguousConflict(name) }
+        return conflict
+    }
+
+    private static func lines(of conflict: RoamConflict) throws -> [String] {
+        var head = "\(conflict.name)  \(conflict.loser.domain) \(conflict.loser.key.onOneLine)"
+        if let facts = conflict.facts {
+            head += "  \(facts.machine.onOneLine)"
+            if let written = facts.written {
+                head += "  \(LocalTime(UInt64(max(0, written))).text)"
+            }
+        }
+        return [
+            head, "    lost    \(try shown(conflict.lost))",
+            "    stands  \(try shown(conflict.current))",
+        ]
+    }
+
+    private static func shown(_ archive: KeyedArchive?) throws -> String {
+        guard let archive else { return "(removed)" }
+        return String(decoding: try archive.json(), as: UTF8.self).onOneLine
+    }
+
+    private static func object(_ conflict: RoamConflict) throws -> String {
+        func value(_ archive: KeyedArchive?) throws -> String {
+            try archive.map { String(decoding: try $0.json(), as: UTF8.self) } ?? "null"
+        }
+        return try ShownJSON.object([
+            ("name", conflict.name.quoted), ("domain", conflict.loser.domain.quoted),
+            ("key", conflict.loser.key.quoted),
+            ("machine", conflict.facts.map { try $0.machine.quoted } ?? "null"),
+            (
+                "written",
+                conflict.facts?.written.map {
+                    try UniversalTime(UInt64(max(0, $0))).text.quoted
+                } ?? "null"
+            ),
+            ("lost", value(conflict.lost)), ("stands", value(conflict.current)),
+        ])
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsProtocol
+
+struct RoamMachines: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "machines",
+        abstract: "Lists the machines that roam.",
+        discussion: "Each line shows the ID, the name and when it was last seen; * marks this one.")
+
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
+    static var needsBus: Bool { true }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let machines = try await RoamingService(on: defaults.connection).machines()
+        if json {
+            let objects = try machines.map { machine in
+                try ShownJSON.object([
+                    ("id", machine.id.quoted), ("name", machine.name.quoted),
+                    ("seen", machine.seen > 0 ? UniversalTime(machine.seen).text.quoted : "null"),
+                    ("this", "\(machine.isThis)"),
+                ])
+            }
+            return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+        }
+        var columns = Columns(areNumbers: [false, false, false, false])
+        columns.rows = machines.map {
+            [
+                $0.isThis ? "*" : " ", $0.id, $0.name.onOneLine,
+                $0.seen > 0 ? LocalTime($0.seen).text : "",
+            ]
+        }
+        for line in columns.lines { try SafeOutput.print(line) }
+    }
+}
+
+struct RoamForget: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Forgets a machine that does not come back.",
+        discussion: """
+            What it has sent stays. If it comes back after all, it joins as a new machine: its own \
+            values give way to those of the others, and are kept as conflicts.
+            """)
+
+    @Argument(help: "The machine: its ID, the start of it, or its name.")
+    var machine: String
+
+    static var needsBus: Bool { true }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let service = RoamingService(on: defaults.connection)
+        let found = try await service.machines().filter {
+            $0.id.hasPrefix(machine) || $0.name == machine
+        }
+        guard let only = found.first, found.count == 1 else { throw ToolError.noMachine(machine) }
+        try await service.forget(only.id)
+    }
+}

@@ -1,0 +1,52 @@
+import RoamingTerms
+
+/// Messages about roaming.
+extension ToolError {
+    static let noRoamingService = ToolError(
+        "The roaming service does not run. 'defaultsctl roam enable' starts it; the package "
+            + "defaultsd-roam has it.", refused)
+
+    static func noPlace(_ option: String, _ word: String) -> ToolError {
+        ToolError("\(option) needs an absolute path, not '\(word.inBrief)'.", wrongLine)
+    }
+
+    static let onePlace = ToolError(
+        "Give either --directory or --server, or neither to use what is set up already.", wrongLine)
+
+    static let nowhereToRoam = ToolError(
+        "No place to roam to is set up. Give --directory DIR, a directory that Syncthing, Nextcloud or "
+            + "the like keeps the same on your machines, or --server ADDRESS.", refused)
+
+    static func noRoamingName(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' does not name domains. Give a domain such as org.example.App, the "
+                + "same with .* for all domains below it, or * for all others.", wrongLine)
+    }
+
+    static func doesNotRoam(_ word: String) -> ToolError {
+        ToolError(
+            "\(word.onOneLine) is not in the user's list of what roams. 'defaultsctl roam domains' "
+                + "shows all lists.", refused)
+    }
+
+    static func neverRoams(_ word: String) -> ToolError {
+        ToolError("\(word.onOneLine) is about this machine, and never roams.", refused)
+    }
+
+    static func noConflict(_ name: String) -> ToolError {
+        ToolError(
+            "There is no conflict '\(name.inBrief)'. 'defaultsctl roam conflicts' lists them.",
+            refused)
+    }
+
+    static func ambiguousConflict(_ name: String) -> ToolError {
+        ToolError(
+            "'\(name.inBrief)' names several conflicts. Give it as DOMAIN/KEY/NAME.", refused)
+    }
+
+    static func noMachine(_ name: String) -> ToolError {
+        ToolError(
+            "There is no machine '\(name.inBrief)', or several. 'defaultsctl roam machines' lists "
+                + "them with their IDs.", refused)
+    }
+}

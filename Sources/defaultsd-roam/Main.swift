@@ -1,0 +1,91 @@
+#if !Programs
+    #error("Build the programs with 'make build', or with 'swift build --traits Programs'.")
+#endif
+
+import DBus
+import DefaultsProtocol
+import DefaultsRoaming
+@preconcurrency import Glibc
+import ServiceLife
+import SystemCalls
+
+/// `defaultsd-roam`: keeps the defaults of a user the same on several machines.
+@main
+enum Main {
+    static func main() {
+        StandardDescriptors.fill()
+        // Files stay private to the user even if the code that creates one forgets to restrict it.
+        umask(0o077)
+        do {
+            switch try RoamOptions(CommandLine.arguments.dropFirst()).action {
+            case .help: print(RoamOptions.help, terminator: "")
+            case .version: print("defaultsd-roam \(Version.current)")
+            case .serve: exit(serve())
+            case .server(let command): exit(administer(command))
+            }
+        } catch {
+            complain("\(error); see defaultsd-roam --help")
+            exit(EX_USAGE)
+        }
+    }
+
+    /// Roams until a signal comes or the bus goes away.
+    private static func serve() -> Int32 {
+        do {
+            let signals = try ProcessSignals()
+            let loop = try EventLoop(isInOwnProcess: true)
+            let connection = try Connection(to: .session, on: loop)
+            let service = RoamService(
+                on: connection, machine: machineName, log: complain,
+                onStatus: { ServiceManager.notify(status: $0.line) }, makeEngine: Engines.make)
+            signals.deliver(on: loop) { received in
+                service.assumeIsolated { service in
+                    switch received {
+                    case .stop: service.stop()
+                    case .refresh: Task { await service.refresh() }
+                    }
+                }
+            }
+            nonisolated(unsafe) var status = EX_OK
+            Task(executorPreference: loop) {
+                do {
+                    ServiceManager.notifyReady(status: "Starting")
+                    try await service.run()
+                } catch {
+                    complain("\(error)")
+                    status = EX_UNAVAILABLE
+                }
+                loop.stop()
+            }
+            loop.run()
+            return status
+        } catch {
+            complain("\(error)")
+            return EX_UNAVAILABLE
+        }
+    }
+
+    /// Writes a line to standard error, which is the journal if systemd has started the program.
+    @Sendable static func complain(_ line: String) {
+        fputs("defaultsd-roam: \(line)\n", stderr)
+    }
+
+    private static var machineName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        gethostname(&buffer, buffer.count - 1)
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension RoamStatus {
+    /// The state in a line for `systemctl --user status`.
+    fileprivate var line: String {
+        switch state {
+        case .off: "Roaming is turned off"
+        case .upToDate: "\(same) keys are the same here and there, \(waiting) are to be sent"
+        case .working: "Exchanging changes"
+        case .failing: "Interrupted: \(problem)"
+        }
+    }
+}
