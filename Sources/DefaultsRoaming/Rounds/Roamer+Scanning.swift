@@ -8,8 +8,12 @@ extension Roamer {
     /// Looks at the changes of a domain since the last time, and notes its edits.
     func scan(_ domain: String) async throws {
         guard let rule = choice.rule(for: domain) else { return }
-        let since = try state.generation(of: domain)
-        let difference = try await defaults.difference(of: domain, since: since ?? 0)
+        let since = try state.generations(of: domain)
+        var difference = try await defaults.difference(of: domain, since: since?.looked ?? 0)
+        if let since, !difference.isComplete, since.durable > 0 {
+            // A power cut may have taken the changes after that. None of them has left this machine.
+            difference = try await defaults.difference(of: domain, since: since.durable)
+        }
         var values = difference.changed.mapValues(Optional.some)
         for key in difference.large where rule.covers(key) {
             if let bytes = try await archive(of: key, in: domain) { values[key] = bytes }
@@ -19,13 +23,14 @@ extension Roamer {
         var isOlder = false
         var lost: [String] = []
         if let since, !difference.isComplete {
-            isOlder = try await !isRecordWhole(since: since, of: domain)
+            isOlder = try await !isRecordWhole(since: since.durable, of: domain)
             for (key, base) in try state.bases(in: domain)
             where base.digest != .ofNothing && values[key] == nil && !missing.contains(key) {
                 if isOlder { lost.append(key) } else { missing.insert(key) }
             }
         }
-        let times = try await times(of: values.keys, in: domain, since: since)
+        try await beforeStep("looked")
+        let times = try await times(of: values.keys, in: domain, since: since?.looked)
         let scan = Scan(
             domain: domain, generation: difference.generation, isFirst: since == nil,
             isOlder: isOlder)

@@ -61,7 +61,8 @@ final class RoamState {
                     domain TEXT NOT NULL, key TEXT NOT NULL, archive BLOB,
                     PRIMARY KEY (domain, key)) STRICT;
                 CREATE TABLE domain (
-                    domain TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL)
+                    domain TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL,
+                    durable INTEGER NOT NULL)
                     STRICT, WITHOUT ROWID;
                 PRAGMA user_version = \(Self.version);
                 """)
