@@ -73,6 +73,9 @@ let package = Package(
         .systemLibrary(
             name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .yum(["expat-devel"])]),
+        .systemLibrary(
+            name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
@@ -133,6 +136,7 @@ let package = Package(
             "DefaultsFoundation",
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls"]),
+        module("DefaultsRoaming", ["KeyedArchive", "CSodium"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -232,6 +236,12 @@ let package = Package(
             ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
+        tests(
+            "DefaultsRoamingTests",
+            [
+                "DefaultsRoaming", "KeyedArchive", "PropertyList", "TestSupport",
+                "ArchiveTestSupport",
+            ]),
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
