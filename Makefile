@@ -58,7 +58,7 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.d
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsqlite3-dev gcc libc6-dev pkg-config python3
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsodium-dev libsqlite3-dev gcc libc6-dev pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \

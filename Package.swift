@@ -73,6 +73,9 @@ let package = Package(
         .systemLibrary(
             name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .yum(["expat-devel"])]),
+        .systemLibrary(
+            name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
@@ -139,7 +142,7 @@ let package = Package(
             "DefaultsRoaming",
             [
                 "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
-                "KeyedArchive", "SQLite", "SystemCalls",
+                "KeyedArchive", "SQLite", "CSodium",
             ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
@@ -239,6 +242,12 @@ let package = Package(
             ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
+        tests(
+            "DefaultsRoamingTests",
+            [
+                "DefaultsRoaming", "KeyedArchive", "PropertyList", "TestSupport",
+                "ArchiveTestSupport",
+            ]),
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),

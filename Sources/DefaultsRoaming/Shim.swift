@@ -1,12 +1,5 @@
 import DefaultsClient
 import KeyedArchive
-extension ValueDigest {
-    package init(of archive: [UInt8]?) {
-        var h = ContentHash(archive == nil ? 0 : 1)
-        h.combine(archive ?? [])
-        bytes = Array(repeating: 0, count: 24) + withUnsafeBytes(of: h.value) { Array($0) }
-    }
-}
 extension DefaultsTransaction {
     var unchangedSince: UInt64? {
         get { nil }

@@ -1,7 +1,10 @@
-import KeyedArchive
+internal import CSodium
+internal import KeyedArchive
 
 /// A short name of a value: 32 bytes, equal for two archives that are the same graph of objects, even if
 /// their bytes differ.
+///
+/// Nobody can make two values that share one, except by a break of BLAKE2b.
 package struct ValueDigest: Sendable, Hashable {
     /// The 32 bytes.
     package let bytes: [UInt8]
@@ -13,5 +16,74 @@ package struct ValueDigest: Sendable, Hashable {
     package init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
+    }
+
+    /// What is hashed begins with this byte, so that no value has the digest of another kind.
+    private enum Kind: UInt8 {
+        case removed, graph, bytes
+    }
+
+    /// The largest archive whose graph is hashed; of a larger one, the bytes are.
+    package static let largestGraph = 256 << 10
+
+    /// The digest of an archive, which need not be a valid one; nil stands for a removed value.
+    ///
+    /// Bytes are hashed instead of a graph if ``KeyedArchive/isSame(as:)`` compares bytes.
+    package init(of archive: [UInt8]?) {
+        guard let archive else {
+            self.init(.removed) { _ in }
+            return
+        }
+        if archive.count <= Self.largestGraph, let graph = try? KeyedArchive(validating: archive) {
+            var isComplete = false
+            let digest = ValueDigest(.graph) { sink in
+                isComplete = graph.writeCanonicalForm(to: sink)
+            }
+            if isComplete {
+                self = digest
+                return
+            }
+        }
+        self.init(.bytes) { $0(archive) }
+    }
+
+    private init(_ kind: Kind, _ write: (([UInt8]) -> Void) -> Void) {
+        let hash = Blake2b()
+        hash.add([kind.rawValue])
+        write(hash.add)
+        bytes = hash.finish()
+    }
+}
+
+/// BLAKE2b with 32 bytes, as libsodium computes it.
+private final class Blake2b {
+    // libsodium chooses the code for this processor once.
+    private static let isReady = sodium_init() >= 0
+
+    private static let size = Int(crypto_generichash_BYTES)
+
+    // Owned by this object. libsodium requires an address that is a multiple of 64.
+    private let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: crypto_generichash_statebytes(), alignment: 64)
+
+    private var state: OpaquePointer { OpaquePointer(memory) }
+
+    init() {
+        _ = Self.isReady
+        crypto_generichash_init(state, nil, 0, Self.size)
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    func add(_ bytes: [UInt8]) {
+        crypto_generichash_update(state, bytes, UInt64(bytes.count))
+    }
+
+    func finish() -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: Self.size)
+        crypto_generichash_final(state, &digest, Self.size)
+        return digest
     }
 }
