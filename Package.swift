@@ -48,6 +48,7 @@ let package = Package(
     products: [
         .executable(name: "defaultsd", targets: ["defaultsd"]),
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
+        .executable(name: "defaultsd-roam", targets: ["defaultsd-roam"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
@@ -146,6 +147,12 @@ let package = Package(
             ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
+            "defaultsd-roam",
+            [
+                "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "ServiceLife",
+                "DefaultsProtocol", "DBus", "SystemCalls",
+            ]),
+        program(
             "defaultsctl",
             [
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
@@ -163,7 +170,7 @@ let package = Package(
 
         // What is installed: building this target builds the programs and the library for C at once.
         module(
-            "Programs", ["defaultsd", "defaultsctl", "CDefaults"],
+            "Programs", ["defaultsd", "defaultsctl", "defaultsd-roam", "CDefaults"],
             exclude: ["hashes.ld", "sections.ld"]),
 
         .target(
