@@ -94,7 +94,7 @@ extension Roamer {
     private func storeOthers(
         of arrivals: [Arrival], in domain: String, after error: DefaultsError
     ) async throws -> Bool {
-        let locked = Set(error.lockedKeys.map(\.key))
+        let locked = Set(error.lockedKeys[domain] ?? [])
         let refused = arrivals.filter {
             arrivals.count == 1 || locked.contains($0.version.key.name)
         }
