@@ -5,6 +5,7 @@ import Foundation
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
 ///     RoamTorture PROGRAMS [--engine memory] [--seeds N] [--first SEED] [--steps N] [--machines N]
+///         [--no-power-cuts] [--verbose]
 ///
 /// The last line says what was wrong; the exit status is 1 if anything was.
 @main
@@ -17,7 +18,7 @@ enum Main {
         for seed in options.first..<(options.first + options.seeds) {
             let place = MemoryPlace { Moment.now.wall }
             let torture = Torture(
-                seed: seed, isVerbose: options.isVerbose, on: loop,
+                seed: seed, cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
                 makeEngine: { _ in MemoryEngine(at: place) })
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
@@ -59,6 +60,7 @@ private struct Options {
     var steps = 300
     var machines = 3
     var isVerbose = false
+    var cutsPower = true
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -69,6 +71,7 @@ private struct Options {
             case "--steps": steps = Int(words.popFirst() ?? "") ?? 300
             case "--machines": machines = Int(words.popFirst() ?? "") ?? 3
             case "--verbose": isVerbose = true
+            case "--no-power-cuts": cutsPower = false
             default: programs = word
             }
         }
