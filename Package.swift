@@ -137,6 +137,11 @@ let package = Package(
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
         module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls"]),
         module("DefaultsRoaming", ["KeyedArchive", "CSodium"]),
+        module(
+            "RoamingDirectory",
+            [
+                "DefaultsRoaming", "DefaultsTerms", "DBus", "PropertyList", "SQLite", "SystemCalls",
+            ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
