@@ -30,7 +30,7 @@ package actor DirectoryEngine: Engine {
     /// The files that cannot be used, by their names.
     private var problemsByName: [String: FileProblem] = [:]
 
-    /// Opens the tables. The directory is not looked at yet.
+    /// Opens the tables, without looking at the directory.
     ///
     /// - Parameters:
     ///   - directory: The absolute path of the directory, which need not be there.

@@ -55,7 +55,9 @@ struct FileState: Equatable {
     func isFresh(at now: Int64) -> Bool { Int64(seconds) > now / 1_000_000 - 4 }
 }
 
-/// A file in the directory that cannot be used. All others are.
+/// A file in the directory that cannot be used.
+///
+/// All others are used.
 package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name of the file.
     package let name: String

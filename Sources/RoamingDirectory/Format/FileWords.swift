@@ -1,6 +1,6 @@
 import DefaultsRoaming
 
-/// The words of a file. Each line begins with one.
+/// The words with which the lines of a file begin.
 enum FileWord: String {
     case replica, sequence, stamp, content, written, name, batch, joined, forgotten
     case key, covers, set, removed, end

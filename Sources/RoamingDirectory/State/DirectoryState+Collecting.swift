@@ -105,6 +105,9 @@ extension DirectoryState {
             WHERE garbage = 1 AND \(Self.garbageCovers)
             """)
         if hasHeads || connection.changedRows > 0 { hasNewContent = true }
+        // What is not garbage any more may be found again.
+        try connection.run("UPDATE directory_head SET garbage = 0 WHERE garbage = 1")
+        try connection.run("UPDATE directory_cover SET garbage = 0 WHERE garbage = 1")
     }
 }
 

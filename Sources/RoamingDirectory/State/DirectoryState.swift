@@ -43,7 +43,7 @@ final class DirectoryState {
     static let largestFile = FileLimits.size * 3 / 4
 
     let connection: Connection
-    /// This replica. It changes only inside of ``change(_:)``.
+    /// This replica, which changes only inside of ``change(_:)``.
     var own: OwnReplica
     /// Whether the replica's file says something new because of the transaction under way.
     var hasNewContent = false
@@ -98,7 +98,9 @@ final class DirectoryState {
             """, [own.replica.value])
     }
 
-    /// Begins as a replica. If another one was here, all that it knew is forgotten but what it lost.
+    /// Begins as a replica.
+    ///
+    /// If another one was here, all that it knew is forgotten but what it lost.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
         let name = String(decoding: name.utf8.prefix(FileLimits.name / 3), as: UTF8.self)
         guard own.replica != replica || own.name != name else { return }

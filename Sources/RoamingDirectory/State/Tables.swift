@@ -5,7 +5,9 @@ enum Tables {
     /// The version of these tables.
     static let version: Int64 = 1
 
-    /// Times that are not known are NULL. An archive that is NULL is a removal.
+    /// Times that are not known are NULL.
+    ///
+    /// An archive that is NULL is a removal.
     ///
     /// - `directory_self`: this replica; one row.
     /// - `directory_snapshot`: the last file that was joined of each other replica.
