@@ -145,6 +145,11 @@ let package = Package(
                 "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
                 "KeyedArchive", "SQLite", "CSodium",
             ]),
+        module(
+            "RoamingDirectory",
+            [
+                "DefaultsRoaming", "DefaultsTerms", "DBus", "PropertyList", "SQLite", "SystemCalls",
+            ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsd-roam",

@@ -1,4 +1,3 @@
-internal import CSodium
 internal import KeyedArchive
 
 /// A short name of a value: 32 bytes, equal for two archives that are the same graph of objects, even if
@@ -52,38 +51,5 @@ package struct ValueDigest: Sendable, Hashable {
         hash.add([kind.rawValue])
         write(hash.add)
         bytes = hash.finish()
-    }
-}
-
-/// BLAKE2b with 32 bytes, as libsodium computes it.
-private final class Blake2b {
-    // libsodium chooses the code for this processor once.
-    private static let isReady = sodium_init() >= 0
-
-    private static let size = Int(crypto_generichash_BYTES)
-
-    // Owned by this object. libsodium requires an address that is a multiple of 64.
-    private let memory = UnsafeMutableRawPointer.allocate(
-        byteCount: crypto_generichash_statebytes(), alignment: 64)
-
-    private var state: OpaquePointer { OpaquePointer(memory) }
-
-    init() {
-        _ = Self.isReady
-        crypto_generichash_init(state, nil, 0, Self.size)
-    }
-
-    deinit {
-        memory.deallocate()
-    }
-
-    func add(_ bytes: [UInt8]) {
-        crypto_generichash_update(state, bytes, UInt64(bytes.count))
-    }
-
-    func finish() -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: Self.size)
-        crypto_generichash_final(state, &digest, Self.size)
-        return digest
     }
 }

@@ -2,7 +2,7 @@ package import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
-internal import SystemCalls
+package import SystemCalls
 
 /// The database of defaults: a store on disk, the pending changes, and the crash journal, which
 /// keeps pending changes if the process dies.
