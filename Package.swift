@@ -74,6 +74,10 @@ let package = Package(
             name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .yum(["expat-devel"])]),
 
+        .systemLibrary(
+            name: "CPostgres", path: "Sources/CPostgres", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"])]),
+
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
         module("SystemCalls", ["CLinux"]),
@@ -141,6 +145,8 @@ let package = Package(
                 "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
                 "KeyedArchive", "SQLite", "SystemCalls",
             ]),
+        module("Postgres", ["CPostgres", "DBus"]),
+        module("RoamingPostgres", ["DefaultsRoaming", "Postgres", "DBus"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsctl",
@@ -271,6 +277,9 @@ let package = Package(
         tests(
             "DconfFilesTests",
             ["DconfFiles", "DefaultsProtocol", "TestSupport"]),
+        tests(
+            "RoamingPostgresTests",
+            ["RoamingPostgres", "Postgres", "DefaultsRoaming", "DBus", "TestSupport"]),
         tests(
             "EndToEndTests",
             [
