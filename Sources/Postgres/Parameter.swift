@@ -99,7 +99,9 @@ extension Parameter {
 /// Times as PostgreSQL has them: microseconds since 2000.
 enum PostgresTime {
     private static let offset: Int64 = 946_684_800_000_000
-    /// The times that PostgreSQL has, by its own clock. The first and the last number mean infinity.
+    /// The times that PostgreSQL has, by its own clock.
+    ///
+    /// The first and the last number mean infinity.
     private static let bounds: ClosedRange<Int64> =
         -200_000_000_000_000_000...9_000_000_000_000_000_000
 

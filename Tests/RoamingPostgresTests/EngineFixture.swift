@@ -73,7 +73,9 @@ final class RoamingServer: Sendable {
 }
 
 /// A replica with what it has to remember, as the roamer does.
-final class TestMachine {
+///
+/// One task at a time uses it (`@unchecked Sendable`).
+final class TestMachine: @unchecked Sendable {
     let id: ReplicaID
     let engine: PostgresEngine
     var place: [UInt8]?

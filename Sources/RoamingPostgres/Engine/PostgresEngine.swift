@@ -121,7 +121,7 @@ package actor PostgresEngine: Engine {
         var statements = [
             Statements.write(next, of: replica, named: name, over: row?.visits.visit)
         ]
-        if isSeenLate { statements += Statements.purge }
+        if isSeenLate { statements.append(Statements.purge) }
         let results = try await connection.run(statements, limit: limit)
         guard results.first?.changed == 1 else {
             throw EngineError(

@@ -61,23 +61,8 @@ enum Statements {
         return name
     }
 
-    /// Drops the removals that all replicas have pulled that were here in the last 180 days.
-    static let purge = [
-        // The account is always locked first, so that two replicas do not wait for each other.
-        Statement(
-            "SELECT FROM roam.account WHERE owner = current_user FOR UPDATE", isPrepared: true),
-        Statement(
-            """
-            WITH gone AS (
-                DELETE FROM roam.entry WHERE owner = current_user AND archive IS NULL
-                    AND rev <= (SELECT min(pulled) FROM roam.replica
-                        WHERE owner = current_user AND NOT is_forgotten
-                            AND seen > clock_timestamp() - interval '180 days')
-                RETURNING rev)
-            UPDATE roam.account SET purged = greatest(purged, (SELECT max(rev) FROM gone))
-            WHERE owner = current_user AND EXISTS (SELECT FROM gone)
-            """, isPrepared: true),
-    ]
+    /// Drops the removals that all replicas have pulled.
+    static let purge = Statement("SELECT roam.purge()", isPrepared: true)
 
     // MARK: Pulling
 
@@ -254,11 +239,7 @@ enum Statements {
     /// Forgets losers that were kept.
     static func deleteLosers(_ losers: [Loser]) -> Statement {
         Statement(
-            """
-            DELETE FROM roam.lost l USING unnest($1, $2, $3) AS k (domain, key, name)
-            WHERE l.owner = current_user AND l.domain = k.domain AND l.key = k.key
-                AND l.name = k.name
-            """,
+            "SELECT roam.drop_kept($1, $2, $3)",
             [
                 .texts(losers.map(\.key.domain)), .texts(losers.map(\.key.name)),
                 .texts(losers.map(\.name)),
@@ -281,7 +262,9 @@ enum Statements {
         ORDER BY name, id
         """)
 
-    /// Forgets a replica. The row stays, so that it is not taken for one that a restored server lost.
+    /// Forgets a replica.
+    ///
+    /// The row stays, so that the replica is not taken for one that a restored server has lost.
     static func forget(_ replica: ReplicaID) -> Statement {
         Statement(
             """

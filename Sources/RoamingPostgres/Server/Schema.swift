@@ -7,7 +7,9 @@ internal import Postgres
 // 2. All objects belong to the role `roam_owner`, which nobody can sign in as. Functions that run with its
 //    rights name the schema of everything that they use.
 // 3. A user reaches only rows with the user's own name: row security on each table with an owner.
-// 4. The planner keeps no statistics about these tables. Otherwise EXPLAIN would tell how often a name
+// 4. No user may delete rows or update whole tables. PostgreSQL lets those who may lock a table against
+//    everybody. Functions delete what a user may delete.
+// 5. The planner keeps no statistics about these tables. Otherwise EXPLAIN would tell how often a name
 //    occurs in the rows of others.
 
 /// The tables on the server, in the schema `roam`.
@@ -59,7 +61,7 @@ enum Schema {
         }
     }
 
-    private static let firstStep = tables + security + counting
+    private static var firstStep: [String] { tables + security + counting + deleting }
 
     private static let tables = [
         "CREATE TABLE roam.schema_version (version bigint NOT NULL)",
@@ -165,8 +167,17 @@ enum Schema {
             "GRANT SELECT ON roam.schema_version, roam.setting TO \(userRole)",
             // The bounds and the counts are not the user's to change.
             "GRANT SELECT, UPDATE (rev, purged) ON roam.account TO \(userRole)",
-            "GRANT SELECT, INSERT, UPDATE, DELETE ON roam.entry, roam.replica TO \(userRole)",
-            "GRANT SELECT, INSERT, DELETE, UPDATE (pusher) ON roam.lost TO \(userRole)",
+            // Invariant 4.
+            """
+            GRANT SELECT, INSERT, UPDATE (rev, written, replica, archive) ON roam.entry
+                TO \(userRole)
+            """,
+            "GRANT SELECT, INSERT, UPDATE (pusher) ON roam.lost TO \(userRole)",
+            """
+            GRANT SELECT, INSERT, UPDATE (name, seen, push, push_nonce, push_rev, outcomes, pulled,
+                    visit, visit_rev, visit_before, is_rewound, is_forgotten)
+                ON roam.replica TO \(userRole)
+            """,
         ]
     }
 
@@ -250,6 +261,46 @@ enum Schema {
             RETURN NULL;
         END $$
         """
+
+    /// Functions that delete rows of the user who has signed in.
+    private static let deleting = [
+        // The account is always locked first, so that two replicas do not wait for each other.
+        """
+        CREATE FUNCTION roam.purge() RETURNS void
+            LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        DECLARE
+            reached bigint;
+        BEGIN
+            PERFORM FROM roam.account WHERE owner = session_user FOR UPDATE;
+            SELECT min(pulled) INTO reached FROM roam.replica
+                WHERE owner = session_user AND NOT is_forgotten
+                    AND seen > clock_timestamp() - interval '180 days';
+            WITH gone AS (
+                DELETE FROM roam.entry
+                WHERE owner = session_user AND archive IS NULL AND rev <= reached RETURNING rev)
+            SELECT max(rev) INTO reached FROM gone;
+            IF reached IS NOT NULL THEN
+                UPDATE roam.account SET purged = greatest(purged, reached)
+                    WHERE owner = session_user;
+            END IF;
+        END $$
+        """,
+        """
+        CREATE FUNCTION roam.drop_kept(domains text[], keys text[], names text[]) RETURNS void
+            LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            DELETE FROM roam.lost l USING unnest(domains, keys, names) AS k (domain, key, name)
+            WHERE l.owner = session_user AND l.domain = k.domain AND l.key = k.key
+                AND l.name = k.name
+        $$
+        """,
+        """
+        REVOKE EXECUTE ON FUNCTION roam.purge(), roam.drop_kept(text[], text[], text[]) FROM PUBLIC
+        """,
+        """
+        GRANT EXECUTE ON FUNCTION roam.purge(), roam.drop_kept(text[], text[], text[])
+            TO \(userRole)
+        """,
+    ]
 
     private static let countReplicas = """
         CREATE FUNCTION roam.count_replicas() RETURNS trigger

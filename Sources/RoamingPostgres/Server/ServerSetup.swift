@@ -35,8 +35,8 @@ package enum ServerSetup {
 
     /// Creates or updates the tables, and the roles that the users need.
     ///
-    /// If the database does not exist, it is made. Only a superuser can keep users from making large
-    /// objects, which have no bound; the report says so otherwise.
+    /// If the database does not exist, it is made. Only a superuser can keep users from large objects,
+    /// which have no bound, and from advisory locks; the report says so otherwise.
     ///
     /// - Throws: ``SetupError``.
     package static func initialize(at address: String, on loop: EventLoop) async throws -> Report {
@@ -331,19 +331,29 @@ package enum ServerSetup {
                 Statement("REVOKE ALL ON DATABASE \(database) FROM PUBLIC"),
                 Statement("GRANT CONNECT ON DATABASE \(database) TO \(Schema.userRole)"),
             ], limit: limit)
-        guard facts.isSuperuser else { return [SetupError.largeObjects.description] }
+        guard facts.isSuperuser else { return [SetupError.sharedThings.description] }
         try await connection.run(
-            ["REVOKE CREATE ON SCHEMA public FROM PUBLIC"].map { Statement($0) }
-                + largeObjectFunctions.map {
-                    Statement("REVOKE EXECUTE ON FUNCTION pg_catalog.\($0) FROM PUBLIC")
-                }, limit: limit)
+            [
+                Statement("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
+                Statement("REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC"),
+                Statement(revokingFunctions),
+            ], limit: limit)
         return []
     }
 
-    /// The functions that make large objects, which count for nobody.
-    private static let largeObjectFunctions = [
-        "lo_creat(integer)", "lo_create(oid)", "lo_from_bytea(oid, bytea)",
-    ]
+    /// Large objects count for nobody, and advisory locks are in memory that all share.
+    private static let revokingFunctions = """
+        DO $$
+        DECLARE
+            name regprocedure;
+        BEGIN
+            FOR name IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+                AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname = 'lowrite')
+            LOOP
+                EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', name);
+            END LOOP;
+        END $$
+        """
 
     /// A name as an identifier.
     static func quote(_ name: String) -> String {
@@ -373,9 +383,9 @@ package struct SetupError: Error, Sendable, Equatable, CustomStringConvertible {
         "the tables are of a later version of defaultsd-roam; use that version")
     static let tooOld = SetupError("the server is older than PostgreSQL 13; use a later one")
     static let noRights = SetupError("the role may not create roles; use one that may")
-    static let largeObjects = SetupError(
-        "users can make large objects, which have no bound; run 'defaultsd-roam server init' as a "
-            + "superuser to prevent it")
+    static let sharedThings = SetupError(
+        "users can make large objects, which have no bound, and advisory locks, whose memory all "
+            + "share; run 'defaultsd-roam server init' as a superuser to prevent both")
 
     static func encoding(_ database: String) -> SetupError {
         SetupError(
