@@ -58,13 +58,14 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-roam.8 defaultsd-managed.5 default
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libsodium-dev libsqlite3-dev gcc libc6-dev pkg-config python3
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libpq-dev libsodium-dev libsqlite3-dev gcc libc6-dev \
+	pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
-	mypy python3-cffi python3-pip python3-pytest python3-setuptools
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools openssl postgresql
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \

@@ -78,6 +78,10 @@ let package = Package(
             name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium",
             providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
 
+        .systemLibrary(
+            name: "CPostgres", path: "Sources/CPostgres", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"])]),
+
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
         module("SystemCalls", ["CLinux"]),
@@ -150,6 +154,8 @@ let package = Package(
             [
                 "DefaultsRoaming", "DefaultsTerms", "DBus", "PropertyList", "SQLite", "SystemCalls",
             ]),
+        module("Postgres", ["CPostgres", "DBus"]),
+        module("RoamingPostgres", ["DefaultsRoaming", "Postgres", "DBus"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsd-roam",
@@ -235,6 +241,13 @@ let package = Package(
                 "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
                 "SetArchiver", "TestSupport", "ArchiveTestSupport",
             ]),
+        .executableTarget(
+            name: "RoamTorture",
+            dependencies: [
+                "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "RoamingTerms",
+                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
+            ],
+            path: "Tests/RoamTorture", swiftSettings: strict),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
@@ -257,7 +270,7 @@ let package = Package(
         tests(
             "DefaultsRoamingTests",
             [
-                "DefaultsRoaming", "KeyedArchive", "PropertyList", "TestSupport",
+                "DefaultsRoaming", "RoamingTerms", "KeyedArchive", "PropertyList", "TestSupport",
                 "ArchiveTestSupport",
             ]),
         tests(
@@ -293,10 +306,13 @@ let package = Package(
             "DconfFilesTests",
             ["DconfFiles", "DefaultsProtocol", "TestSupport"]),
         tests(
+            "RoamingPostgresTests",
+            ["RoamingPostgres", "Postgres", "DefaultsRoaming", "DBus", "TestSupport"]),
+        tests(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram",
+                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
                 "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]

@@ -15,12 +15,14 @@ package protocol Engine: AnyObject, Sendable {
     ///   - replica: The replica.
     ///   - name: The name of the machine, for people.
     ///   - known: What ``Meeting/place`` was the last time; nil at the first time.
-    ///   - lastBatch: The number and nonce of the last batch that the replica has made up; nil if there
-    ///     is none. If the engine knows of a later one, or of another nonce, someone else uses the name.
+    ///   - lastBatch: The number and nonce of the last batch that the replica has made up, and whether
+    ///     the engine has answered it; nil if there is none. If the engine knows of a later one, or of
+    ///     another nonce, someone else uses the name. If it does not know of one that it has answered, it
+    ///     was put back.
     /// - Throws: ``EngineError``.
     func meet(
         _ replica: ReplicaID, named name: String, known: [UInt8]?,
-        lastBatch: (number: UInt64, nonce: [UInt8])?
+        lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) async throws -> Meeting
 
     /// The versions after a revision, in the order of their revisions.

@@ -183,7 +183,8 @@ package actor Roamer {
     }
 
     private func meetOnce() async throws -> Meeting {
-        let lastBatch = replica.nonce.map { (replica.batch, $0) }
+        let isAnswered = try state.pushedValues().isEmpty
+        let lastBatch = replica.nonce.map { (replica.batch, $0, isAnswered) }
         return try await engine.meet(
             replica.id, named: machine, known: replica.place, lastBatch: lastBatch)
     }

@@ -1,0 +1,72 @@
+internal import CPostgres
+
+/// Something that PostgreSQL refused, or that did not reach it.
+///
+/// The SQL text is the program's own, and values are never spelled in it. Of the server's error only the
+/// state and the primary message are kept, because the details may have values.
+package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is.
+    package enum Kind: Hashable, Sendable {
+        /// The connection could not be made.
+        case noConnection
+        /// There is no password, or the server does not take it.
+        case noPassword
+        /// The connection was lost, or given up after the time limit: it is unknown what was done.
+        case lost
+        /// The server refused a statement; the state has five characters.
+        case refused(state: String)
+        /// The server sent something else than was asked for.
+        case unexpected
+        /// The text is no connection string.
+        case wrongAddress
+    }
+
+    /// What kind of failure it is.
+    package let kind: Kind
+    /// The server's or the library's words, on one line.
+    package let message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The SQLSTATE; nil if no statement was refused.
+    ///
+    /// See [PostgreSQL Error Codes](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+    package var state: String? {
+        if case .refused(let state) = kind { state } else { nil }
+    }
+
+    /// The message, with the state.
+    package var description: String {
+        state.map { "\(message) (SQLSTATE \($0))" } ?? message
+    }
+}
+
+extension PostgresError {
+    /// The failure that a result of the server reports.
+    init(of result: OpaquePointer) {
+        let state = cpostgres_sql_state(result).map { String(cString: $0) }
+        let message =
+            cpostgres_primary_message(result).map { String(cString: $0) }
+            ?? String(cString: PQresultErrorMessage(result))
+        if let state {
+            self.init(.refused(state: state), Self.line(message))
+        } else {
+            // The library itself reports the end of the connection in this way.
+            self.init(.lost, Self.line(message))
+        }
+    }
+
+    /// The failure that a connection reports.
+    static func lost(_ connection: OpaquePointer?) -> PostgresError {
+        let message = line(String(cString: PQerrorMessage(connection)))
+        return PostgresError(.lost, message.isEmpty ? "the connection was closed" : message)
+    }
+
+    /// The library's messages on one line, because some have several.
+    static func line(_ message: String) -> String {
+        message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+}

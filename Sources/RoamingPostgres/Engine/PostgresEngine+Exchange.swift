@@ -1,0 +1,124 @@
+package import DefaultsRoaming
+internal import Postgres
+
+/// Pulling and pushing.
+extension PostgresEngine {
+    /// The most bytes of archives of a page, or of the losers with it.
+    private static let largestPage: Int64 = 8 << 20
+
+    package func pull(after revision: UInt64, limit count: Int) async throws -> Page {
+        guard let session else { throw EngineError.notMet }
+        let statement = Statements.versions(
+            after: revision, upTo: session.readable, count: count, bytes: Self.largestPage)
+        let versions = try await ask(statement) { rows in try (0..<rows.count).map(rows.version) }
+        let losers = session.hasLosers ? try await losers(for: session.replica) : []
+        let bytes = versions.reduce(0) { $0 + Int64($1.archive?.count ?? 0) }
+        // The statement ends a page by the same bounds.
+        let isEnded = versions.count >= count || bytes >= Self.largestPage
+        let last = versions.last?.mark.revision ?? session.readable
+        return Page(
+            versions: versions, losers: losers,
+            revision: isEnded ? last : max(revision, session.readable),
+            hasMore: isEnded && last < session.readable)
+    }
+
+    /// Losers that this replica is to keep: its own, and those that nobody else keeps.
+    private func losers(for replica: ReplicaID) async throws -> [Loser] {
+        let statement = Statements.losers(for: replica, bytes: Self.largestPage)
+        let losers = try await ask(statement) { rows in try (0..<rows.count).map(rows.loser) }
+        session?.hasLosers = false
+        return losers
+    }
+
+    package func push(_ batch: Batch) async throws -> (outcomes: [Outcome], losers: [Loser]) {
+        guard let session else { throw EngineError.notMet }
+        guard batch.edits.count <= StoredOutcomes.most else {
+            throw EngineError(
+                .refused,
+                "a batch has \(batch.edits.count) edits, and at most "
+                    + "\(StoredOutcomes.most) are possible")
+        }
+        return try await translatingErrors {
+            let connection = try await open()
+            do {
+                return try await push(batch, in: session, on: connection)
+            } catch {
+                try await rollBack(connection)
+                let keys = Self.full(error, in: batch)
+                guard !keys.isEmpty else { throw error }
+                // A refused batch counts as answered, so the server must know it.
+                try await connection.run(
+                    Statements.noteRefused(batch, of: session.replica), limit: limit)
+                throw EngineError.full(keys)
+            }
+        }
+    }
+
+    private func rollBack(_ connection: PostgresConnection) async throws {
+        if await connection.isInTransaction {
+            try await connection.run(Statement("ROLLBACK"), limit: limit)
+        }
+    }
+
+    /// The keys for which a failure means that there is no room.
+    private static func full(_ error: any Error, in batch: Batch) -> [RoamingKey] {
+        switch error {
+        case let error as NoRoom: error.keys
+        // The bounds of the server have changed meanwhile.
+        case let error as PostgresError where error.state == Schema.State.full:
+            batch.edits.filter { $0.archive != nil }.map(\.key)
+        default: []
+        }
+    }
+
+    private struct NoRoom: Error {
+        let keys: [RoamingKey]
+    }
+
+    private func push(
+        _ batch: Batch, in session: Session, on connection: PostgresConnection
+    ) async throws -> (outcomes: [Outcome], losers: [Loser]) {
+        let read = try await connection.run(
+            Statements.beginPush(batch, of: session.replica), limit: limit)
+        guard read.count == 4 else { throw EngineError.damaged("it has sent no results") }
+        let account = try LockedAccount(read[1])
+        if let outcomes = try Self.made(batch, read[2]) {
+            try await rollBack(connection)
+            let losers = try await ask(Statements.losers(of: batch, from: session.replica)) {
+                rows in
+                try (0..<rows.count).map(rows.loser)
+            }
+            allowReading(upTo: try read[2].revision(0, 2))
+            return (outcomes, losers)
+        }
+        let current = try (0..<read[3].count).map(read[3].version)
+        let plan = PushPlan(
+            batch, of: session.replica,
+            current: Dictionary(current.map { ($0.key, $0) }) { first, _ in first },
+            revision: account.revision, now: account.now, room: account.room)
+        guard plan.full.isEmpty else { throw NoRoom(keys: plan.full) }
+        try await connection.run(
+            Statements.endPush(batch, plan, of: session.replica, account), limit: limit)
+        allowReading(upTo: account.revision)
+        return (plan.outcomes, plan.losers)
+    }
+
+    /// The outcomes of a batch that was made before; nil if it was not.
+    private static func made(_ batch: Batch, _ row: Rows) throws -> [Outcome]? {
+        guard row.count == 1, try !row.boolean(0, 4) else { throw EngineError.mustMeet }
+        let number = try row.revision(0, 0)
+        if number < batch.number { return nil }
+        guard number == batch.number, row.bytes(0, 1) == batch.nonce else {
+            throw EngineError.mustMeet
+        }
+        guard !row.isNull(0, 2), let stored = row.bytes(0, 3) else { return nil }
+        guard let outcomes = StoredOutcomes.outcomes(stored, of: batch) else {
+            throw EngineError.damaged("it knows another batch under the same number")
+        }
+        return outcomes
+    }
+
+    private func allowReading(upTo revision: UInt64) {
+        if let readable = session?.readable { session?.readable = max(readable, revision) }
+    }
+}

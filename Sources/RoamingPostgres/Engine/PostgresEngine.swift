@@ -1,0 +1,223 @@
+package import DBus
+package import DefaultsRoaming
+internal import Postgres
+internal import Synchronization
+
+/// The engine whose meeting place is a PostgreSQL server.
+///
+/// The server holds one account for each user, and shows a user nothing of the others. All statements
+/// name the owner besides, so that an administrator who roams does not read everybody's rows.
+package actor PostgresEngine: Engine {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+    private nonisolated let loop: EventLoop
+    private let address: ServerAddress
+    /// After how long a call gives up.
+    let limit: Duration
+
+    private var connection: PostgresConnection?
+    private var news: (@Sendable () -> Void)?
+    private var isListening = false
+    private nonisolated let interval = Mutex<Duration?>(.seconds(300))
+    /// What was found out at the meeting of this round.
+    var session: Session?
+    /// What is to be told to the server at the next meeting.
+    private var pulled: UInt64 = 0
+
+    /// What is known since the last meeting.
+    struct Session {
+        let replica: ReplicaID
+        /// The revision up to which this replica may read (invariant 2 of ``Visit``).
+        var readable: UInt64
+        /// Whether there are losers for this replica.
+        var hasLosers: Bool
+        let account: AccountRow
+    }
+
+    /// How often an engine that hears of news looks for it besides.
+    private static let slowPoll = Duration.seconds(300)
+    /// How old what the server knows of the last time of a replica may become.
+    private static let seenInterval: Int64 = 3_600_000_000
+
+    /// Makes an engine, which connects when it is first asked.
+    ///
+    /// - Parameters:
+    ///   - address: The server.
+    ///   - limit: After how long a call gives up.
+    ///   - loop: The loop on which it is called.
+    package init(at address: ServerAddress, limit: Duration = .seconds(30), on loop: EventLoop) {
+        self.address = address
+        self.limit = limit
+        self.loop = loop
+    }
+
+    // MARK: Meeting
+
+    package func meet(
+        _ replica: ReplicaID, named name: String, known: [UInt8]?,
+        lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
+    ) async throws -> Meeting {
+        session = nil
+        return try await translatingErrors {
+            let connection = try await connected()
+            var (account, row) = try await read(replica, from: connection)
+            if try await listen(as: account, on: connection) {
+                // News from before were not heard of.
+                (account, row) = try await read(replica, from: connection)
+            }
+            let encounter = Encounter(
+                known: known, lastBatch: lastBatch, row: row?.visits, account: account.channel,
+                purged: account.purged)
+            let state = encounter.state
+            if state == .mustJoinAnew {
+                try await connection.run(Statements.orphanLosers(of: replica), limit: limit)
+                return Meeting(state: state, place: known ?? [], revision: account.revision)
+            }
+            let next = encounter.next(state, at: account.revision)
+            try await write(next, of: replica, named: name, over: row, account, to: connection)
+            session = Session(
+                replica: replica, readable: account.revision, hasLosers: account.hasLosers,
+                account: account)
+            return Meeting(
+                state: state, place: encounter.nextPlace(state, next).bytes,
+                revision: account.revision)
+        }
+    }
+
+    private func connected() async throws -> PostgresConnection {
+        if let connection, await connection.isOpen { return connection }
+        connection = nil
+        isListening = false
+        let opened = try await PostgresConnection.open(address.options, limit: limit, on: loop)
+        try await Schema.requireCurrent(on: opened, limit: limit)
+        // Twice at a time it may have happened in the meantime: the first one is closed.
+        await connection?.close()
+        connection = opened
+        return opened
+    }
+
+    private func read(
+        _ replica: ReplicaID, from connection: PostgresConnection
+    ) async throws -> (AccountRow, StoredReplica?) {
+        let rows = try await connection.run(Statements.meeting(of: replica), limit: limit)
+        guard rows.count == 1 else { throw EngineError.noAccount }
+        let account = try AccountRow(rows)
+        interval.withLock { $0 = account.pollInterval ?? Self.slowPoll }
+        guard !account.isReadOnly else { throw EngineError.standby }
+        return (account, try StoredReplica(rows))
+    }
+
+    /// Writes what the server is to remember, if it is not what it remembers already.
+    private func write(
+        _ next: ReplicaRow, of replica: ReplicaID, named name: String, over row: StoredReplica?,
+        _ account: AccountRow, to connection: PostgresConnection
+    ) async throws {
+        let isSeenLate = row.map { account.now - ($0.seen ?? 0) > Self.seenInterval } ?? true
+        let hasPulled = pulled > next.pulled && pulled <= account.revision
+        guard next != row?.visits || isSeenLate || hasPulled || row?.name != name else { return }
+        var next = next
+        if hasPulled { next.pulled = pulled }
+        var statements = [
+            Statements.write(next, of: replica, named: name, over: row?.visits.visit)
+        ]
+        if isSeenLate { statements.append(Statements.purge) }
+        let results = try await connection.run(statements, limit: limit)
+        guard results.first?.changed == 1 else {
+            throw EngineError(
+                .unreachable,
+                "another process has met the server under the name of this replica at the same "
+                    + "time; the next exchange finds out which one joins anew")
+        }
+    }
+
+    package func notePulled(upTo revision: UInt64) {
+        // It is only needed when removals are forgotten, so it can wait.
+        pulled = revision
+    }
+
+    // MARK: News
+
+    package nonisolated var pollInterval: Duration? { interval.withLock { $0 } }
+
+    package func onNews(_ body: @escaping @Sendable () -> Void) async throws {
+        news = body
+        guard let connection, let account = session?.account else { return }
+        try await translatingErrors {
+            // News from before were not heard of.
+            if try await listen(as: account, on: connection) { body() }
+        }
+    }
+
+    /// Listens for changes of the account, if the server is set up so.
+    ///
+    /// - Returns: Whether it has just begun.
+    private func listen(as account: AccountRow, on connection: PostgresConnection) async throws
+        -> Bool
+    {
+        guard let news, account.pollInterval == nil, !isListening else { return false }
+        await connection.observe(onNotification: news, onEnd: news)
+        try await connection.run(
+            Statement("LISTEN \"\(account.channelName)\""), limit: limit)
+        isListening = true
+        return true
+    }
+
+    // MARK: Machines
+
+    package func machines() async throws -> [Machine] {
+        try await ask(Statements.machines) { rows in
+            try (0..<rows.count).map { row in
+                Machine(
+                    id: try rows.replica(row, 0), name: try rows.text(row, 1),
+                    seen: try rows.time(row, 2))
+            }
+        }
+    }
+
+    package func forget(_ replica: ReplicaID) async throws {
+        try await translatingErrors {
+            let statements = [Statements.forget(replica), Statements.orphanLosers(of: replica)]
+            _ = try await open().run(statements, limit: limit)
+        }
+    }
+
+    package func noteKept(_ losers: [Loser]) async throws {
+        guard !losers.isEmpty else { return }
+        try await ask(Statements.deleteLosers(losers)) { _ in }
+    }
+
+    package func close() async {
+        news = nil
+        session = nil
+        let closing = connection
+        connection = nil
+        await closing?.close()
+    }
+
+    // MARK: Asking
+
+    /// The connection of this round; after a loss, a round begins again.
+    func open() async throws -> PostgresConnection {
+        guard let connection, await connection.isOpen else {
+            throw PostgresError(.lost, "the connection was lost")
+        }
+        return connection
+    }
+
+    func ask<Value: Sendable>(
+        _ statement: Statement, _ read: (Rows) throws -> Value
+    ) async throws -> Value {
+        try await translatingErrors { try read(await open().run(statement, limit: limit)) }
+    }
+
+    /// Runs something, and says what its failure means for roaming.
+    func translatingErrors<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value
+    {
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            throw EngineError(error, at: address)
+        }
+    }
+}

@@ -1,0 +1,275 @@
+internal import DefaultsRoaming
+internal import Postgres
+
+/// The statements of the engine.
+///
+/// Row security limits each to the rows of the user. They name the owner nevertheless: it does not hold
+/// for superusers and the owner of the tables.
+enum Statements {
+    /// The name of a channel: an identifier without characters to quote.
+    static func channelName(_ channel: [UInt8]) -> String {
+        "roam_" + channel.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    // MARK: Meeting
+
+    /// The account, and what is known of a replica.
+    static func meeting(of replica: ReplicaID) -> Statement {
+        Statement(
+            """
+            SELECT a.rev, a.purged, a.channel, s.poll_seconds, pg_is_in_recovery(),
+                clock_timestamp(),
+                EXISTS (SELECT FROM roam.lost l WHERE l.owner = current_user
+                    AND (l.pusher = $1 OR l.pusher IS NULL OR l.noticed < \(longAgo))),
+                r.name, r.seen, r.push, r.push_nonce, r.pulled, r.is_forgotten, r.visit,
+                r.visit_rev, r.visit_before, r.is_rewound
+            FROM roam.setting s, roam.account a
+                LEFT JOIN roam.replica r ON r.owner = a.owner AND r.id = $1
+            WHERE a.owner = current_user
+            """, [.uuid(replica.bytes)], isPrepared: true)
+    }
+
+    /// The time before which a replica that has pushed has had the time to keep what lost.
+    private static let longAgo = "clock_timestamp() - interval '10 minutes'"
+
+    /// Stores what the server is to remember of a replica, unless another process has done so meanwhile.
+    static func write(
+        _ row: ReplicaRow, of replica: ReplicaID, named name: String, over visit: Visit?
+    ) -> Statement {
+        Statement(
+            """
+            INSERT INTO roam.replica AS r
+                (owner, id, name, pulled, seen, visit, visit_rev, visit_before, is_rewound)
+            VALUES (current_user, $1, $2, $3, clock_timestamp(), $4, $5, $6, $7)
+            ON CONFLICT (owner, id) DO UPDATE SET name = excluded.name, pulled = excluded.pulled,
+                seen = excluded.seen, visit = excluded.visit, visit_rev = excluded.visit_rev,
+                visit_before = excluded.visit_before, is_rewound = excluded.is_rewound
+            WHERE r.visit = $8
+            """,
+            [
+                .uuid(replica.bytes), .text(shortened(name)),
+                .integer(Int64(clamping: row.pulled)), .bytes(row.visit.bytes),
+                .integer(Int64(clamping: row.visitRevision)), .bytes(row.visitBefore?.bytes),
+                .boolean(row.isRewound), .bytes(visit?.bytes),
+            ], isPrepared: true)
+    }
+
+    /// A name that the server takes: of at most 255 bytes, without NUL.
+    private static func shortened(_ name: String) -> String {
+        var name = name.filter { $0 != "\0" }
+        while name.utf8.count > 255 { name.removeLast() }
+        return name
+    }
+
+    /// Drops the removals that all replicas have pulled.
+    static let purge = Statement("SELECT roam.purge()", isPrepared: true)
+
+    // MARK: Pulling
+
+    /// The versions of a page, which ends with the revision that reaches one of the bounds.
+    static func versions(
+        after revision: UInt64, upTo last: UInt64, count: Int, bytes: Int64
+    ) -> Statement {
+        Statement(
+            """
+            SELECT domain, key, rev, written, replica, archive FROM roam.entry
+            WHERE owner = current_user AND rev > $1 AND rev <= coalesce(
+                (SELECT rev FROM (
+                    SELECT rev, row_number() OVER sofar AS count,
+                        sum(octet_length(archive)) OVER sofar AS bytes
+                    FROM (SELECT rev, archive FROM roam.entry
+                        WHERE owner = current_user AND rev > $1 AND rev <= $2
+                        ORDER BY rev LIMIT $3) AS first
+                    WINDOW sofar AS (ORDER BY rev ROWS UNBOUNDED PRECEDING)) AS page
+                WHERE count >= $3 OR bytes >= $4 ORDER BY rev LIMIT 1), $2)
+            ORDER BY rev
+            """,
+            [
+                .integer(Int64(clamping: revision)), .integer(Int64(clamping: last)),
+                .integer(Int64(max(count, 1))), .integer(bytes),
+            ], isPrepared: true)
+    }
+
+    /// What lost and a replica is to keep.
+    static func losers(for replica: ReplicaID, bytes: Int64) -> Statement {
+        Statement(
+            """
+            SELECT domain, key, name, written, replica, archive FROM (
+                SELECT *, sum(octet_length(archive)) OVER (ORDER BY rev, domain, key, name) AS bytes,
+                    row_number() OVER (ORDER BY rev, domain, key, name) AS number
+                FROM roam.lost WHERE owner = current_user
+                    AND (pusher = $1 OR pusher IS NULL OR noticed < \(longAgo))) AS l
+            WHERE number = 1 OR number <= 500 AND bytes <= $2 ORDER BY number
+            """, [.uuid(replica.bytes), .integer(bytes)])
+    }
+
+    // MARK: Pushing
+
+    /// Begins the transaction of a push: locks the account, and reads what it is about.
+    static func beginPush(_ batch: Batch, of replica: ReplicaID) -> [Statement] {
+        [
+            Statement("BEGIN ISOLATION LEVEL READ COMMITTED", isPrepared: true),
+            Statement(
+                """
+                UPDATE roam.account a SET rev = rev + 1 FROM roam.setting s
+                WHERE a.owner = current_user
+                RETURNING a.rev, clock_timestamp(), a.bytes, a.keys,
+                    coalesce(a.largest_bytes, s.largest_bytes),
+                    coalesce(a.largest_keys, s.largest_keys), s.largest_value, a.channel,
+                    s.poll_seconds
+                """, isPrepared: true),
+            Statement(
+                """
+                SELECT push, push_nonce, push_rev, outcomes, is_forgotten FROM roam.replica
+                WHERE owner = current_user AND id = $1
+                """, [.uuid(replica.bytes)], isPrepared: true),
+            Statement(
+                """
+                SELECT e.domain, e.key, e.rev, e.written, e.replica, e.archive
+                FROM unnest($1, $2) AS k (domain, key)
+                    JOIN roam.entry e ON e.owner = current_user AND e.domain = k.domain
+                        AND e.key = k.key
+                """,
+                [
+                    .texts(batch.edits.map(\.key.domain)), .texts(batch.edits.map(\.key.name)),
+                ], isPrepared: true),
+        ]
+    }
+
+    /// Writes what becomes of a push, and ends its transaction.
+    static func endPush(
+        _ batch: Batch, _ plan: PushPlan, of replica: ReplicaID, _ account: LockedAccount
+    ) -> [Statement] {
+        var statements: [Statement] = []
+        if !plan.writes.isEmpty { statements.append(write(plan, replica, account)) }
+        if !plan.losers.isEmpty { statements.append(keep(plan, batch, replica, account)) }
+        if plan.writes.isEmpty, plan.losers.isEmpty {
+            // Nobody has seen the revision, because the account is locked.
+            statements.append(
+                Statement("UPDATE roam.account SET rev = rev - 1 WHERE owner = current_user"))
+        }
+        statements.append(note(batch, plan, of: replica, account))
+        if !plan.writes.isEmpty, account.isAnnounced {
+            statements.append(
+                Statement(
+                    "SELECT pg_notify($1, '')", [.text(channelName(account.channel))],
+                    isPrepared: true))
+        }
+        statements.append(Statement("COMMIT", isPrepared: true))
+        return statements
+    }
+
+    private static func write(
+        _ plan: PushPlan, _ replica: ReplicaID, _ account: LockedAccount
+    ) -> Statement {
+        Statement(
+            """
+            INSERT INTO roam.entry AS e (owner, domain, key, rev, written, replica, archive)
+            SELECT current_user, w.domain, w.key, $1, w.written, $2, w.archive
+            FROM unnest($3, $4, $5, $6) AS w (domain, key, written, archive)
+            ON CONFLICT (owner, domain, key) DO UPDATE SET rev = excluded.rev,
+                written = excluded.written, replica = excluded.replica,
+                archive = excluded.archive
+            """,
+            [
+                .integer(Int64(clamping: account.revision)), .uuid(replica.bytes),
+                .texts(plan.writes.map(\.edit.key.domain)),
+                .texts(plan.writes.map(\.edit.key.name)),
+                .times(plan.writes.map(\.time.microseconds)),
+                .byteArrays(plan.writes.map(\.edit.archive)),
+            ], isPrepared: true)
+    }
+
+    private static func keep(
+        _ plan: PushPlan, _ batch: Batch, _ replica: ReplicaID, _ account: LockedAccount
+    ) -> Statement {
+        Statement(
+            """
+            INSERT INTO roam.lost
+                (owner, domain, key, name, rev, written, replica, archive, pusher, push)
+            SELECT current_user, l.domain, l.key, l.name, $1, l.written, l.replica, l.archive, $2, $3
+            FROM unnest($4, $5, $6, $7, $8, $9) AS l (domain, key, name, written, replica, archive)
+            """,
+            [
+                .integer(Int64(clamping: account.revision)), .uuid(replica.bytes),
+                .integer(Int64(clamping: batch.number)),
+                .texts(plan.losers.map(\.key.domain)), .texts(plan.losers.map(\.key.name)),
+                .texts(plan.losers.map(\.name)), .times(plan.losers.map(\.time.microseconds)),
+                .uuids(plan.losers.map(\.replica.bytes)), .byteArrays(plan.losers.map(\.archive)),
+            ], isPrepared: true)
+    }
+
+    private static func note(
+        _ batch: Batch, _ plan: PushPlan, of replica: ReplicaID, _ account: LockedAccount
+    ) -> Statement {
+        Statement(
+            """
+            UPDATE roam.replica SET push = $2, push_nonce = $3, push_rev = $4, outcomes = $5
+            WHERE owner = current_user AND id = $1
+            """,
+            [
+                .uuid(replica.bytes), .integer(Int64(clamping: batch.number)),
+                .uuid(batch.nonce), .integer(Int64(clamping: account.revision)),
+                .bytes(StoredOutcomes.bytes(of: plan.outcomes)),
+            ], isPrepared: true)
+    }
+
+    /// Notes that a batch was answered and not made.
+    static func noteRefused(_ batch: Batch, of replica: ReplicaID) -> Statement {
+        Statement(
+            """
+            UPDATE roam.replica SET push = $2, push_nonce = $3, push_rev = NULL, outcomes = NULL
+            WHERE owner = current_user AND id = $1 AND push <= $2
+            """,
+            [
+                .uuid(replica.bytes), .integer(Int64(clamping: batch.number)),
+                .uuid(batch.nonce),
+            ])
+    }
+
+    /// What lost in a batch that was made before, as far as nobody has kept it.
+    static func losers(of batch: Batch, from replica: ReplicaID) -> Statement {
+        Statement(
+            """
+            SELECT domain, key, name, written, replica, archive FROM roam.lost
+            WHERE owner = current_user AND pusher = $1 AND push = $2 ORDER BY domain, key
+            """, [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
+    }
+
+    /// Forgets losers that were kept.
+    static func deleteLosers(_ losers: [Loser]) -> Statement {
+        Statement(
+            "SELECT roam.drop_kept($1, $2, $3)",
+            [
+                .texts(losers.map(\.key.domain)), .texts(losers.map(\.key.name)),
+                .texts(losers.map(\.name)),
+            ])
+    }
+
+    /// Gives losers to whoever asks next, because the replica that was to keep them is gone.
+    static func orphanLosers(of replica: ReplicaID) -> Statement {
+        Statement(
+            "UPDATE roam.lost SET pusher = NULL WHERE owner = current_user AND pusher = $1",
+            [.uuid(replica.bytes)])
+    }
+
+    // MARK: Machines
+
+    /// The replicas of the account.
+    static let machines = Statement(
+        """
+        SELECT id, name, seen FROM roam.replica WHERE owner = current_user AND NOT is_forgotten
+        ORDER BY name, id
+        """)
+
+    /// Forgets a replica.
+    ///
+    /// The row stays, so that the replica is not taken for one that a restored server has lost.
+    static func forget(_ replica: ReplicaID) -> Statement {
+        Statement(
+            """
+            UPDATE roam.replica SET is_forgotten = true, outcomes = NULL
+            WHERE owner = current_user AND id = $1
+            """, [.uuid(replica.bytes)])
+    }
+}
