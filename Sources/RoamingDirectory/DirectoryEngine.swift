@@ -80,7 +80,7 @@ package actor DirectoryEngine: Engine {
 extension DirectoryEngine {
     package func meet(
         _ replica: ReplicaID, named name: String, known place: [UInt8]?,
-        lastBatch: (number: UInt64, nonce: [UInt8])?
+        lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) throws -> Meeting {
         isMet = false
         let here = try folder.place(isKnown: place != nil)
@@ -102,7 +102,7 @@ extension DirectoryEngine {
     }
 
     /// Whether someone else has pushed under the name of this replica.
-    private func isUsedByAnother(_ lastBatch: (number: UInt64, nonce: [UInt8])?) throws -> Bool {
+    private func isUsedByAnother(_ lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?) throws -> Bool {
         let own = state.own
         guard own.batch > 0 else { return false }
         guard let lastBatch else { return true }

@@ -26,7 +26,7 @@ final class FaultyEngine: Engine, @unchecked Sendable {
 
     func meet(
         _ replica: ReplicaID, named name: String, known: [UInt8]?,
-        lastBatch: (number: UInt64, nonce: [UInt8])?
+        lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) async throws -> Meeting {
         try await around("meeting") {
             try await engine.meet(replica, named: name, known: known, lastBatch: lastBatch)

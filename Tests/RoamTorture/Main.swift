@@ -4,7 +4,7 @@ import Foundation
 
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
-///     RoamTorture PROGRAMS [--engine memory] [--seeds N] [--first SEED] [--steps N] [--machines N]
+///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--seeds N] [--first SEED] [--steps N] [--machines N]
 ///         [--no-power-cuts] [--verbose]
 ///
 /// The last line says what was wrong; the exit status is 1 if anything was.
@@ -16,10 +16,10 @@ enum Main {
         var sums: [String: Int] = [:]
         var isWrong = false
         for seed in options.first..<(options.first + options.seeds) {
-            let place = MemoryPlace { Moment.now.wall }
+            let place = try await options.place(seed: seed, on: loop)
             let torture = Torture(
                 seed: seed, cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
-                makeEngine: { _ in MemoryEngine(at: place) })
+                meetingAt: place)
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
                 try await torture.run(steps: options.steps)
@@ -60,6 +60,7 @@ private struct Options {
     var steps = 300
     var machines = 3
     var isVerbose = false
+    var engine = "memory"
     var cutsPower = true
 
     init(_ arguments: some Sequence<String>) throws {
@@ -70,10 +71,20 @@ private struct Options {
             case "--seeds": seeds = UInt64(words.popFirst() ?? "") ?? 1
             case "--steps": steps = Int(words.popFirst() ?? "") ?? 300
             case "--machines": machines = Int(words.popFirst() ?? "") ?? 3
+            case "--engine": engine = words.popFirst() ?? ""
             case "--verbose": isVerbose = true
             case "--no-power-cuts": cutsPower = false
             default: programs = word
             }
+        }
+    }
+
+    func place(seed: UInt64, on loop: EventLoop) async throws -> any TormentedPlace {
+        switch engine {
+        case "memory": MemoryMeeting()
+        case "directory": FolderMeeting(seed: seed)
+        case "postgres": try await ServerMeeting(on: loop)
+        default: throw RoamError("There is no engine '\(engine)'.")
         }
     }
 }

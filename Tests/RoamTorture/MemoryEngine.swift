@@ -36,7 +36,7 @@ final class MemoryEngine: Engine, @unchecked Sendable {
 
     func meet(
         _ replica: ReplicaID, named name: String, known: [UInt8]?,
-        lastBatch: (number: UInt64, nonce: [UInt8])?
+        lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) async throws -> Meeting {
         self.replica = replica
         var state = Meeting.State.continued

@@ -7,9 +7,6 @@ import RoamingTerms
 
 /// Random steps of some machines, and what was wrong at the end.
 final class Torture: @unchecked Sendable {
-    /// Makes an engine for a machine.
-    typealias EngineMaker = (TormentedMachine) async throws -> any Engine
-
     private static let domains = ["org.example.One", "org.example.Two"]
     /// The steps at which everything is on the disk.
     private static let durableSteps: Set = ["settled", "stored", "synchronized", "noting losers"]
@@ -21,8 +18,7 @@ final class Torture: @unchecked Sendable {
 
     private var random: SeededGenerator
     private let loop: EventLoop
-    private let makeEngine: EngineMaker
-    private let disturbEngine: () async throws -> Void
+    private let place: any TormentedPlace
     private(set) var machines: [TormentedMachine] = []
     private(set) var ledger = Ledger()
     private(set) var events: [String: Int] = [:]
@@ -31,8 +27,7 @@ final class Torture: @unchecked Sendable {
 
     init(
         seed: UInt64, chance: Int = 8, cutsPower: Bool = true, movesClocks: Bool = true,
-        isVerbose: Bool = false, on loop: EventLoop, makeEngine: @escaping EngineMaker,
-        disturbEngine: @escaping () async throws -> Void = {}
+        isVerbose: Bool = false, on loop: EventLoop, meetingAt place: any TormentedPlace
     ) {
         random = SeededGenerator(seed: seed)
         self.chance = chance
@@ -40,8 +35,7 @@ final class Torture: @unchecked Sendable {
         self.movesClocks = movesClocks
         self.isVerbose = isVerbose
         self.loop = loop
-        self.makeEngine = makeEngine
-        self.disturbEngine = disturbEngine
+        self.place = place
     }
 
     /// Makes the machines, each with a value of its own that was there before.
@@ -60,8 +54,9 @@ final class Torture: @unchecked Sendable {
     private func step() async throws {
         guard let machine = machines.randomElement(using: &random) else { return }
         switch Int.random(in: 0..<100, using: &random) {
-        case ..<55: try await edit(machine)
-        case ..<93: try await round(machine)
+        case ..<50: try await edit(machine)
+        case ..<85: try await round(machine)
+        case ..<93: try await place.disturb()
         default: try await misfortune(machine)
         }
     }
@@ -99,7 +94,7 @@ final class Torture: @unchecked Sendable {
             machine.skew = Int64.random(in: -400...400, using: &random) * 86_400_000_000
         case 3:
             count("engines disturbed")
-            try await disturbEngine()
+            try await place.disturb()
         default:
             count("roaming services ended")
             say("the roaming service of \(machine.number) ends")
@@ -167,7 +162,7 @@ final class Torture: @unchecked Sendable {
     private func roamer(of machine: TormentedMachine) async throws -> Roamer {
         if let roamer = machine.roamer { return roamer }
         await machine.engine?.close()
-        let engine = try await makeEngine(machine)
+        let engine = try await place.engine(for: machine, on: loop)
         machine.engine = engine
         let rules = Self.domains.map { ($0, try! KeyedArchiveEncoder().encode(true)) }
         let roamer = try Roamer(
@@ -199,6 +194,7 @@ final class Torture: @unchecked Sendable {
                 await machine.roamer?.noteMissedChanges()
                 let (pushed, stored) = try await roamer(of: machine).round()
                 exchanged += pushed + stored
+                try await place.settle(machines)
             }
             say("settling: \(exchanged) exchanged")
             if exchanged == 0 { break }

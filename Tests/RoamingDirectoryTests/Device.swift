@@ -59,7 +59,7 @@ final class Device {
     var bases: [RoamingKey: Base] = [:]
     /// Values that are here and not pushed yet; nil is a removal.
     var dirty: [RoamingKey: String?] = [:]
-    var lastBatch: (number: UInt64, nonce: [UInt8])?
+    var lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     /// How many times it has joined anew.
     var joins = 0
 
@@ -167,7 +167,7 @@ final class Device {
         }
         let batch = Batch(
             number: (lastBatch?.number ?? 0) + 1, nonce: ReplicaID.random().bytes, edits: edits)
-        lastBatch = (batch.number, batch.nonce)
+        lastBatch = (batch.number, batch.nonce, false)
         let (outcomes, losers) = try await engine.push(batch)
         if isRepeated {
             try restart()

@@ -15,6 +15,7 @@ extension Roamer {
             try state.noteDurable(upTo: await defaults.synchronize())
             replica.batch += 1
             replica.nonce = ReplicaID.random().bytes
+            replica.isAnswered = false
             try await beforeStep("synchronized")
             try state.begin(replica, pushing: values)
             try await beforeStep("pushing")
@@ -94,6 +95,7 @@ extension Roamer {
             try await beforeStep("pushed")
             try await keep(losers)
             try await beforeStep("kept")
+            replica.isAnswered = true
             for outcome in outcomes where outcome.result == .lost {
                 // A version that was read already comes again.
                 if try state.arrival(of: outcome.key) == nil {

@@ -112,6 +112,9 @@ package actor Roamer {
         return (pushed, stored)
     }
 
+    /// The name of this replica.
+    package var replicaID: ReplicaID { replica.id }
+
     // MARK: What others tell
 
     /// A change of the user's own layer was heard of.
@@ -183,8 +186,7 @@ package actor Roamer {
     }
 
     private func meetOnce() async throws -> Meeting {
-        let isAnswered = try state.pushedValues().isEmpty
-        let lastBatch = replica.nonce.map { (replica.batch, $0, isAnswered) }
+        let lastBatch = replica.nonce.map { (replica.batch, $0, replica.isAnswered) }
         return try await engine.meet(
             replica.id, named: machine, known: replica.place, lastBatch: lastBatch)
     }

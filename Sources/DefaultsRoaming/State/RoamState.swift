@@ -43,7 +43,8 @@ final class RoamState {
                 """
                 CREATE TABLE replica (
                     id BLOB NOT NULL, engine TEXT NOT NULL, place BLOB, revision INTEGER NOT NULL,
-                    batch INTEGER NOT NULL, nonce BLOB, isDoubtful INTEGER NOT NULL) STRICT;
+                    batch INTEGER NOT NULL, nonce BLOB, isAnswered INTEGER NOT NULL,
+                    isDoubtful INTEGER NOT NULL) STRICT;
                 CREATE TABLE base (
                     domain TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER, context BLOB,
                     digest BLOB NOT NULL, time INTEGER, isDoubtful INTEGER NOT NULL,
