@@ -42,7 +42,9 @@ final class Synchroniser: @unchecked Sendable {
         let all = folders.keys.sorted()
         guard let source = all.randomElement(using: &random), let target = all.randomElement(using: &random),
             source != target, let from = folders[source]?.path, let to = folders[target]?.path,
-            let name = try names(in: from).randomElement(using: &random),
+            // The file that marks the place is never written again.
+            let name = try names(in: from).filter({ $0 != "defaultsd-roam" })
+                .randomElement(using: &random),
             let data = FileManager.default.contents(atPath: from + "/" + name)
         else { return }
         old[name, default: []].append(data)

@@ -154,8 +154,9 @@ final class Torture: @unchecked Sendable {
             machine.roamer = nil
         } catch let error as DefaultsError where error.code == .unreachable {
             machine.roamer = nil
-        } catch let error as EngineError where error.kind == .unreachable {
-            count("engines unreachable")
+        } catch let error as EngineError where error.kind != .refused {
+            count("engines in trouble")
+            say("the round of \(machine.number) ends: \(error)")
         }
     }
 
