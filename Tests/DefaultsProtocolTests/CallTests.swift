@@ -133,7 +133,7 @@ import Testing
 
     @Test(arguments: [
         TransactionOptions<PlainNames>(), TransactionOptions(isDurable: true, token: "t"),
-        TransactionOptions(isUndo: true, unchangedSince: 7),
+        TransactionOptions(isUndo: true, unchangedSince: 7, listsLocked: true),
     ])
     func `A transaction arrives with all its parts`(
         options: TransactionOptions<PlainNames>

@@ -53,6 +53,7 @@ import Testing
             }
             func apply() async throws -> UInt64 {
                 var transaction = DefaultsTransaction()
+                transaction.listsLockedKeys = true
                 for (key, archive) in values { transaction.set(key, to: archive) }
                 return try await defaults.apply(transaction, in: "org.example.App")
             }

@@ -132,6 +132,10 @@ import Testing
         ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
         (
+            "{}", "[]", "{}", "{'list-locked': <1>}",
+            "The option 'list-locked' must be a boolean (b)."
+        ),
+        (
             "{}", "[]", "{}", "{'unchanged-since': <1>}",
             "The option 'unchanged-since' must be a generation (t)."
         ),

@@ -50,12 +50,11 @@ class ForgetfulRemovals(Model):
 
 
 class UnnamedLocks(Model):
-    """The error of a locked key names none."""
+    """The error of locked keys lists none."""
 
     def answer(self, call: Call) -> object:
         answer = super().answer(call)
-        is_locked = isinstance(answer, Refused) and str(answer) == "Locked"
-        return Refused("Locked", []) if is_locked else answer
+        return Refused(str(answer)) if isinstance(answer, Refused) else answer
 
 
 class LateRecord(Model):

@@ -207,7 +207,7 @@ class Model:
 
     def set(self, call: Call):
         check_names(call)
-        check_layer(call["domain"], [call["key"]])
+        check_layer(call["domain"])
         return (self.change(call, [(call["key"], self.value(call["value"], call))], []),)
 
     def set_value(self, call: Call):
@@ -215,13 +215,13 @@ class Model:
 
     def remove(self, call: Call):
         check_names(call)
-        check_layer(call["domain"], [call["key"]])
+        check_layer(call["domain"])
         return (self.change(call, [], [call["key"]]),)
 
     def rename(self, call: Call):
         check_names(call)
         check_key(call["new_key"])
-        check_layer(call["domain"], [call["key"], call["new_key"]])
+        check_layer(call["domain"])
         entry = self.entry(call)
         if call["new_key"] in self.in_domain(call["domain"]).entries:
             raise Refused("Conflict")
@@ -229,7 +229,7 @@ class Model:
 
     def remove_domain(self, call: Call):
         check_domain(call["domain"])
-        check_layer(call["domain"], [])
+        check_layer(call["domain"])
         keys = list(self.in_domain(call["domain"]).entries)
         generation = self.change(call, [], keys)
         if len(keys) > REMOVALS_KEPT:
@@ -246,7 +246,7 @@ class Model:
         for key in keys:
             check_key(key)
         check_expected_keys(call["expected"])
-        check_layer(call["domain"], keys)
+        check_layer(call["domain"], keys if call["options"].get("list-locked") else None)
         values = [(key, self.value(description, call)) for key, description in call["set"]]
         token = call["options"].get("token")
         generation = self.in_domain(call["domain"]).tokens.get(token)

@@ -46,7 +46,7 @@ extension ContractError {
     init(unknownOption name: String) {
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo' "
-                + "and 'unchanged-since'.")
+            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo', "
+                + "'unchanged-since' and 'list-locked'.")
     }
 }
