@@ -75,6 +75,10 @@ import Testing
             let before = try await defaults.set(one, forKey: "a", in: "org.example.App")
             try await defaults.set(one, forKey: "b", in: "org.example.App")
             #expect(try await defaults.status().recordStart == 1)
+            let times = try #require(
+                try await defaults.changeTimes(of: ["a", "b"], in: "org.example.App"))
+            #expect(times.map(\.generation) == [before, before + 1])
+            #expect(times.allSatisfy { $0.time != nil })
             for (key, isRefused) in [("b", true), ("a", false)] {
                 var transaction = DefaultsTransaction()
                 transaction.remove(key)

@@ -32,6 +32,7 @@ WEIGHTS = {
     "Get": 6, "GetValue": 6, "Set": 12, "SetValue": 12, "Remove": 8, "Rename": 6,
     "ListDomains": 2, "ListKeys": 3, "GetAll": 4, "GetAllValues": 4, "RemoveDomain": 2,
     "GetChanges": 10, "Apply": 16, "ApplyValues": 8, "Synchronize": 1, "Attach": 2,
+    "GetTimes": 4,
 }
 
 
@@ -136,6 +137,8 @@ class _Generator:
                 return call | domain | {"since": self.since()}
             case "Attach":
                 return call | {"domains": self.some(self.domains)}
+            case "GetTimes":
+                return call | domain | {"keys": self.some(self.keys)}
             case "Rename":
                 return call | domain | key | {"new_key": self.random.choice(self.keys)}
             case "Set" | "SetValue":
@@ -222,6 +225,8 @@ class _Generator:
             faults.append({"key": self.random.choice(BAD_KEYS)})
         if call["method"] in ("Set", "SetValue", "Remove", "Rename", "RemoveDomain"):
             faults.append({"domain": self.random.choice(LOCKED_DOMAINS)})
+        if call.get("keys"):
+            faults.append({"keys": [*call["keys"], self.random.choice(BAD_KEYS)]})
         if "value" in call:
             faults.append({"value": self.bad_value(call["method"])})
         if "set" in call:

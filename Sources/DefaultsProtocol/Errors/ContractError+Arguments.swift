@@ -23,6 +23,10 @@ extension ContractError {
         "One call takes at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
+    static let tooManyKeysToRead = ContractError(
+        .tooLarge,
+        "One call takes at most \(ContractLimits.maximumTransactionKeys) keys. Split it.")
+
     package static let tooManyDomains = ContractError(
         .tooLarge,
         "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Split it."
