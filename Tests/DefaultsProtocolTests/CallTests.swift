@@ -131,9 +131,34 @@ import Testing
         #expect(reply.generation == 6 && reply.isComplete)
     }
 
+    @Test func `Times arrive with their keys, and the keys are counted`() async throws {
+        let names = names
+        let (read, reply) = try await exchange.carry(Contract.GetTimes.self, ("d", ["a", "b"])) {
+            try Contract.GetTimes.readArguments(from: &$0, by: names)
+        } write: {
+            try Contract.GetTimes.writeReply(
+                [
+                    (key: "a", generation: 2, time: 0),
+                    (key: "b", generation: 3, time: 1_700_000_000),
+                ] as [Contract.GetTimes.Row], to: &$0)
+        }
+        #expect(read.domain == "d" && read.keys == ["a", "b"])
+        #expect(
+            "\(reply.map { "\($0.key) \($0.generation) \($0.time)" })"
+                == #"["a 2 0", "b 3 1700000000"]"#)
+        let many = [String](repeating: "k", count: ContractLimits.maximumTransactionKeys + 1)
+        let error = await #expect(throws: ContractError.self) {
+            try await exchange.carry(Contract.GetTimes.self, ("d", many)) {
+                try Contract.GetTimes.readArguments(from: &$0, by: names)
+            } write: { _ in
+            }
+        }
+        #expect(error?.code == .tooLarge)
+    }
+
     @Test(arguments: [
         TransactionOptions<PlainNames>(), TransactionOptions(isDurable: true, token: "t"),
-        TransactionOptions(isUndo: true, unchangedSince: 7),
+        TransactionOptions(isUndo: true, unchangedSince: 7, listsLocked: true),
     ])
     func `A transaction arrives with all its parts`(
         options: TransactionOptions<PlainNames>

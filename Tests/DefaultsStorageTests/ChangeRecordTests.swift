@@ -80,7 +80,8 @@ import Testing
         let seen = try database.set(["a": [1], "b": [1], "c": [1]]).generation
         try database.remove("a")
         try await database.flush()
-        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        let copy = try scratch.copyWithoutRuntime()
+        let after = try copy.open(boot: .random())
         if isPendingLater {
             try after.set(["a": [2]])
             try after.remove("b")
@@ -92,6 +93,7 @@ import Testing
         }
         database.close()
         after.close()
+        withExtendedLifetime(copy) {}
     }
 
     @Test("The record starts at 1, and again at a jump, and not at a restart or a crash")
@@ -106,10 +108,12 @@ import Testing
             #expect(database.view.recordStart == .first)
         }
         try await database.flush()
-        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        let copy = try scratch.copyWithoutRuntime()
+        let after = try copy.open(boot: .random())
         #expect(after.view.recordStart == after.generation && after.view.recordStart > seen)
         database.close()
         after.close()
+        withExtendedLifetime(copy) {}
     }
 
     @Test("The beginning of the record is on disk with the jump that made it")

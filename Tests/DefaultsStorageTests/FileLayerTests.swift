@@ -249,7 +249,7 @@ import Testing
         try database.set(["a": [8]], in: "org.example.App@host")
         try await database.flush()
         database.close()
-        try scratch.execute("DROP TABLE hosts; PRAGMA user_version = 3")
+        try scratch.execute("DROP TABLE times; DROP TABLE hosts; PRAGMA user_version = 3")
         database = try scratch.open()
         #expect(try database.domainsOfFiles().isEmpty)
         for (index, layer) in Self.layers.enumerated() {

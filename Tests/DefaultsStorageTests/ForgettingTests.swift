@@ -150,7 +150,7 @@ import Testing
         try await database.flush()
         database.close()
         try scratch.execute(
-            "ALTER TABLE state DROP COLUMN forgotten; PRAGMA user_version = 4")
+            "DROP TABLE times; ALTER TABLE state DROP COLUMN forgotten; PRAGMA user_version = 4")
         database = try scratch.open()
         try await tidy(database)
         #expect(try database.outcome(of: Token("old"), in: domain) != nil)

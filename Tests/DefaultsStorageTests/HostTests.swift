@@ -227,7 +227,7 @@ import Testing
     @Test("A database of an earlier version has names from now on, and its values stay")
     func migration() async throws {
         let scratch = try await homeWithLiteralLayer()
-        try scratch.execute("DROP TABLE hosts; PRAGMA user_version = 3")
+        try scratch.execute("DROP TABLE times; DROP TABLE hosts; PRAGMA user_version = 3")
         #expect(try scratch.query("PRAGMA user_version") == "[(3,)]")
         let database = try scratch.open(on: Self.box)
         #expect(try byte("a", in: "org.example.App@host", of: database) == 1)

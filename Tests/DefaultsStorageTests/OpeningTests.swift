@@ -103,12 +103,12 @@ import Testing
     func newerSchema() throws {
         let scratch = try Scratch()
         try scratch.open().close()
-        try scratch.execute("PRAGMA user_version = 7")
+        try scratch.execute("PRAGMA user_version = \(Schema.version + 1)")
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .newerSchema)
-        #expect(error?.description.contains("version 7 ") == true)
+        #expect(error?.description.contains("version \(Schema.version + 1) ") == true)
         #expect(error?.description.contains("up to \(Schema.version).") == true)
-        #expect(try scratch.query("PRAGMA user_version") == "[(7,)]")
+        #expect(try scratch.query("PRAGMA user_version") == "[(\(Schema.version + 1),)]")
     }
 
     @Test("The database of another program is refused and left as it is")

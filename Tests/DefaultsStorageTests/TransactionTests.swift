@@ -210,7 +210,8 @@ import Testing
         try await database.flush()
         // The key was different at this number, which is lost.
         let lost = try database.set(["a": [2]]).generation
-        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        let copy = try scratch.copyWithoutRuntime()
+        let after = try copy.open(boot: .random())
         func holds(_ key: String, _ since: Generation) throws -> Bool {
             let expectation = Expectation.unchanged(try Key(key), since: since)
             return try after.firstConflict(of: [expectation], in: domain) == nil
@@ -221,6 +222,7 @@ import Testing
         for key in ["a", "absent"] { #expect(try holds(key, after.generation)) }
         database.close()
         after.close()
+        withExtendedLifetime(copy) {}
     }
 
     @Test("After a power cut a domain may have changed after every number except its own last")

@@ -41,7 +41,9 @@ import Testing
         try database.remove("b")
         try await database.flush()
         database.close()
-        try scratch.execute("ALTER TABLE domains DROP COLUMN value_bytes; PRAGMA user_version = 5")
+        try scratch.execute(
+            "DROP TABLE times; ALTER TABLE domains DROP COLUMN value_bytes; PRAGMA user_version = 5"
+        )
         database = try scratch.open()
         #expect(
             try database.totals(of: domain()) == KeyTotals(keys: 1, nameBytes: 1, valueBytes: 3))
@@ -54,7 +56,9 @@ import Testing
         try database.set(["a": [1, 2, 3]])
         try await database.flush()
         database.close()
-        try scratch.execute("ALTER TABLE domains DROP COLUMN value_bytes; PRAGMA user_version = 5")
+        try scratch.execute(
+            "DROP TABLE times; ALTER TABLE domains DROP COLUMN value_bytes; PRAGMA user_version = 5"
+        )
         let check = try StoreCheck(
             of: StoreFile(path: scratch.store).connect(), path: scratch.store)
         while try check.advance() {}

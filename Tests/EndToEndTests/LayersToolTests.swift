@@ -162,6 +162,20 @@ extension LayersToolTests {
             lines.last?.contains(/^    system +"long long .*…  +\/.*\.json$/) == true, "\(lines)")
     }
 
+    @Test func `explain says when the user has changed the value that applies`() throws {
+        try desktop.write(#"{"Key": "auto"}"#, to: "\(Self.app).json", in: .vendor)
+        try desktop.awaitKeys(in: "\(Self.app)@system", "Key")
+        let vendors = try desktop.tool("explain", Self.app, "Key").requireOutput()
+        #expect(!vendors.contains("changed"))
+        desktop.tool("write", Self.app, "Key", "dark")
+        let changed = try desktop.tool("explain", Self.app, "Key").requireOutput()
+        #expect(
+            changed.contains(/\nLast changed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\n$/), "\(changed)")
+        let told = try #require(json("explain", Self.app, "Key", "--json") as? [String: Any])
+        let layers = try #require(told["layers"] as? [[String: Any]])
+        #expect(layers.map { $0["changed"] is String } == [true, false])
+    }
+
     @Test func `On a terminal a line fits, and control characters have no effect`() throws {
         let text = #"{"Key": "\u001b[31m\#(String(repeating: "long ", count: 50))"}"#
         try desktop.write(text, to: "\(Self.app).json", in: .vendor)

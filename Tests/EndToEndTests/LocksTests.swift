@@ -64,32 +64,29 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SetValue", "('org.example.App', 'Theme', <1>)", "[('org.example.App', ['Theme'])]"),
-        (
-            "Rename", "('org.example.App@host', 'Theme', 'Single')",
-            "[('org.example.App@host', ['Theme', 'Single'])]"
-        ),
         (
             "ApplyValues",
-            "('org.example.App', {'Free': <1>, 'Theme': <1>}, ['Proxy.Host'], @a{st} {}, @a{sv} {})",
-            "[('org.example.App', ['Theme', 'Proxy.Host'])]"
+            """
+            ('org.example.App', {'Free': <1>, 'Theme': <1>}, ['Proxy.Host'], @a{st} {},
+             {'list-locked': <true>})
+            """, "[('org.example.App', ['Theme', 'Proxy.Host'])]"
         ),
         (
             "ApplyAllValues",
             """
             ([('org.example.App', {'Single': <1>}, @as [], @a{st} {}),
               ('org.example.Other', {'Single': <1>}, @as [], {'': 7}),
-              ('org.example.App@host', {'Free': <1>}, ['Theme'], @a{st} {})], @a{sv} {})
+              ('org.example.App@host', {'Free': <1>}, ['Theme'], @a{st} {})],
+             {'list-locked': <true>})
             """, "[('org.example.App', ['Single']), ('org.example.App@host', ['Theme'])]"
         ),
-        ("RemoveDomain", "('org.example.App',)", "[('org.example.App', ['Proxy.Host', 'Theme'])]"),
         (
             "ApplyValues",
-            "('org.example.App@managed', {'x': <1>}, ['y'], @a{st} {}, @a{sv} {})",
+            "('org.example.App@managed', {'x': <1>}, ['y'], @a{st} {}, {'list-locked': <true>})",
             "[('org.example.App@managed', ['x', 'y'])]"
         ),
     ])
-    func `The error names all locked keys of the change for programs, too`(
+    func `With list-locked, the error has all locked keys of the change`(
         method: String, arguments: String, list: String
     ) throws {
         #expect(try lockedKeys(method, arguments) == "Locked \(list)\n")
@@ -106,7 +103,7 @@ import Testing
                 service.props.g_name, service.props.g_object_path, service.props.g_interface_name,
                 "ApplyValues")
             call.set_body(GLib.Variant.parse(
-                None, f"('org.example.App', @a{{sv}} {{}}, [{sys.stdin.read()}], @a{{st}} {{}}, @a{{sv}} {{}})",
+                None, f"('org.example.App', @a{{sv}} {{}}, [{sys.stdin.read()}], @a{{st}} {{}}, {{'list-locked': <true>}})",
                 None, None))
             answer, _ = bus.send_message_with_reply_sync(
                 call, Gio.DBusSendMessageFlags.NONE, -1, None)

@@ -53,6 +53,7 @@ import Testing
             }
             func apply() async throws -> UInt64 {
                 var transaction = DefaultsTransaction()
+                transaction.listsLockedKeys = true
                 for (key, archive) in values { transaction.set(key, to: archive) }
                 return try await defaults.apply(transaction, in: "org.example.App")
             }
@@ -74,6 +75,10 @@ import Testing
             let before = try await defaults.set(one, forKey: "a", in: "org.example.App")
             try await defaults.set(one, forKey: "b", in: "org.example.App")
             #expect(try await defaults.status().recordStart == 1)
+            let times = try #require(
+                try await defaults.changeTimes(of: ["a", "b"], in: "org.example.App"))
+            #expect(times.map(\.generation) == [before, before + 1])
+            #expect(times.allSatisfy { $0.time != nil })
             for (key, isRefused) in [("b", true), ("a", false)] {
                 var transaction = DefaultsTransaction()
                 transaction.remove(key)

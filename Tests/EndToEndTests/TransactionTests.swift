@@ -97,6 +97,27 @@ import Testing
         }
     }
 
+    @Test func `GetTimes has the last change of keys, also of removed ones and after SIGKILL`()
+        throws
+    {
+        let begin = UInt64(Date().timeIntervalSince1970)
+        apply("{'a': <1>, 'b': <1>}")
+        apply("{'c': <1>}", "['b']")
+        for signal in [nil, SIGKILL, SIGTERM] {
+            if let signal { try desktop.killDaemon(signal) }
+            let told = try desktop.call("GetTimes", "org.example.App", "['c', 'b', 'absent', 'a']")
+                .requireOutput()
+            let rows = told.matches(of: /\('(\w+)', (?:uint64 )?(\d+), (?:uint64 )?(\d+)\)/)
+            #expect(rows.map { "\($0.1) \($0.2)" } == ["c 3", "b 3", "a 2"], "\(told)")
+            let end = UInt64(Date().timeIntervalSince1970)
+            #expect(rows.allSatisfy { (begin...end).contains(UInt64($0.3) ?? 0) }, "\(told)")
+        }
+        #expect(desktop.call("GetTimes", "org.example.None", "['a']").output == "(@a(stt) [],)\n")
+        #expect(
+            desktop.call("GetTimes", "org.example.App", "['']").errorName
+                == BadInputTests.own("InvalidKey"))
+    }
+
     @Test func `ApplyAll with unchanged-since changes all domains or none`() throws {
         apply("{'a': <1>}")
         desktop.call("SetValue", "org.example.Other", "b", "<1>")
@@ -131,6 +152,10 @@ import Testing
         ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255 bytes"),
         ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
+        (
+            "{}", "[]", "{}", "{'list-locked': <1>}",
+            "The option 'list-locked' must be a boolean (b)."
+        ),
         (
             "{}", "[]", "{}", "{'unchanged-since': <1>}",
             "The option 'unchanged-since' must be a generation (t)."

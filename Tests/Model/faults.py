@@ -49,13 +49,19 @@ class ForgetfulRemovals(Model):
         return (*answer[:2], [], *answer[3:]) if is_incomplete else answer
 
 
+class UntimedRemovals(Model):
+    """GetTimes has no removals."""
+
+    def times(self, domain: Domain, key: str) -> list:
+        return super().times(domain, key) if key in domain.entries else [None]
+
+
 class UnnamedLocks(Model):
-    """The error of a locked key names none."""
+    """The error of locked keys lists none."""
 
     def answer(self, call: Call) -> object:
         answer = super().answer(call)
-        is_locked = isinstance(answer, Refused) and str(answer) == "Locked"
-        return Refused("Locked", []) if is_locked else answer
+        return Refused(str(answer)) if isinstance(answer, Refused) else answer
 
 
 class LateRecord(Model):
@@ -112,6 +118,6 @@ MODELS: dict[str, type[Model]] = {
     "any-change-breaks-domain": AnyChangeBreaksDomain, "killed-tokens": KilledTokens,
     "no-removals": NoRemovals, "silent-removals": SilentRemovals,
     "removals-keep-unchanged": RemovalsKeepUnchanged, "forgetful-removals": ForgetfulRemovals,
-    "unnamed-locks": UnnamedLocks, "late-record": LateRecord,
+    "unnamed-locks": UnnamedLocks, "untimed-removals": UntimedRemovals, "late-record": LateRecord,
 }
 SERVICES: dict[str, type[Service]] = {"lost-journal": LostJournal}

@@ -9,7 +9,9 @@ Neither a restart nor a kill changes anything here: that is the promise.
 """
 
 import copy
+import itertools
 import re
+import time
 from dataclasses import dataclass, field, replace
 
 from refusals import (
@@ -108,6 +110,8 @@ class Model:
     """What is on disk at least."""
     record_start: int = 1
     """From where the record is whole, but for removals that a domain has forgotten."""
+    begun: int = field(default_factory=lambda: int(time.time()), compare=False)
+    """When there was no change yet, in seconds since 1970."""
     domains: dict[str, Domain] = field(default_factory=dict)
     signals: list[Signal] = field(default_factory=list, compare=False)
 
@@ -196,6 +200,28 @@ class Model:
             return incomplete
         return complete if since >= domain.remembered else OneOf((complete, incomplete))
 
+    def get_times(self, call: Call):
+        check_domain(call["domain"])
+        for key in call["keys"]:
+            check_key(key)
+        domain = self.in_domain(call["domain"])
+        # Where it is not known whether a removal is forgotten, its row may be missing.
+        rows = [self.times(domain, key) for key in call["keys"]]
+        answers = tuple(
+            ([row for row in chosen if row],) for chosen in itertools.product(*rows))
+        return answers[0] if len(answers) == 1 else OneOf(answers)
+
+    def times(self, domain: Domain, key: str) -> list[tuple | None]:
+        """The rows of a key, of which the service may choose."""
+        at = domain.removals.get(key, 0)
+        if key in domain.entries:
+            at = domain.entries[key].generation
+        elif at <= domain.forgotten:
+            return [None]
+        # It is asked after the service.
+        row = key, at, Between(self.begun, int(time.time()))
+        return [row] if key in domain.entries or at > domain.remembered else [row, None]
+
     def attach(self, call: Call):
         for name in call["domains"]:
             check_domain(name)
@@ -207,7 +233,7 @@ class Model:
 
     def set(self, call: Call):
         check_names(call)
-        check_layer(call["domain"], [call["key"]])
+        check_layer(call["domain"])
         return (self.change(call, [(call["key"], self.value(call["value"], call))], []),)
 
     def set_value(self, call: Call):
@@ -215,13 +241,13 @@ class Model:
 
     def remove(self, call: Call):
         check_names(call)
-        check_layer(call["domain"], [call["key"]])
+        check_layer(call["domain"])
         return (self.change(call, [], [call["key"]]),)
 
     def rename(self, call: Call):
         check_names(call)
         check_key(call["new_key"])
-        check_layer(call["domain"], [call["key"], call["new_key"]])
+        check_layer(call["domain"])
         entry = self.entry(call)
         if call["new_key"] in self.in_domain(call["domain"]).entries:
             raise Refused("Conflict")
@@ -229,7 +255,7 @@ class Model:
 
     def remove_domain(self, call: Call):
         check_domain(call["domain"])
-        check_layer(call["domain"], [])
+        check_layer(call["domain"])
         keys = list(self.in_domain(call["domain"]).entries)
         generation = self.change(call, [], keys)
         if len(keys) > REMOVALS_KEPT:
@@ -246,7 +272,7 @@ class Model:
         for key in keys:
             check_key(key)
         check_expected_keys(call["expected"])
-        check_layer(call["domain"], keys)
+        check_layer(call["domain"], keys if call["options"].get("list-locked") else None)
         values = [(key, self.value(description, call)) for key, description in call["set"]]
         token = call["options"].get("token")
         generation = self.in_domain(call["domain"]).tokens.get(token)

@@ -31,10 +31,10 @@ def check_domain(name: str) -> None:
         raise Refused("InvalidDomain")
 
 
-def check_layer(name: str, keys: list[str]) -> None:
-    """The keys of layers that are made of files are locked, and the error names those of the change."""
+def check_layer(name: str, listed: list[str] | None = None) -> None:
+    """The keys of layers that are made of files are locked; the error lists those that it is to."""
     if name.endswith(("@managed", "@system")):
-        raise Refused("Locked", [(name, keys)])
+        raise Refused("Locked", *([[(name, listed)]] if listed else []))
 
 
 def check_key(key: str) -> None:
@@ -55,8 +55,10 @@ def check_twice(keys: list[str]) -> None:
 def check_options(options: dict[str, object]) -> None:
     token = options.get("token", "a token")
     since = options.get("unchanged-since", 0)
-    if (options.keys() - {"durable", "token", "unchanged-since"} or not isinstance(token, str)
+    if (options.keys() - {"durable", "token", "unchanged-since", "list-locked"}
+            or not isinstance(token, str)
             or not isinstance(options.get("durable", False), bool)
+            or not isinstance(options.get("list-locked", False), bool)
             or not isinstance(since, int) or isinstance(since, bool)
             or not 1 <= len(token.encode()) <= 255):
         raise Refused("InvalidArgs")

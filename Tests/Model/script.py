@@ -1,6 +1,7 @@
 """Prints a failure as a program of its own, which needs nothing of the model test."""
 
 import plistlib
+import re
 from plistlib import UID
 
 from gi.repository import GLib
@@ -16,6 +17,9 @@ from wire import arguments
 LONGEST = 2000
 """Characters of an answer that are compared."""
 
+TIME = re.compile(r"\b1\d{9}\b")
+"""A time in seconds since 1970, which is another one when a program is run."""
+
 MANY = 10
 """Keys that are written one by one."""
 
@@ -28,6 +32,7 @@ Ends with 3 while the service does what is told at the end, and with 0 when it d
 import fcntl
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,7 +80,7 @@ def reach(by):
 
 def answer(to_call):
     try:
-        return to_call().print_(True)[:{longest}]
+        return re.sub(r"\\b1\\d{{9}}\\b", "TIME", to_call().print_(True)[:{longest}])
     except GLib.Error as error:
         if error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CLOSED):
             return "{no_reply}"
@@ -282,7 +287,7 @@ def _lines(failure: Failure) -> tuple[list[str], object]:
 
 def _came(event: Event) -> object:
     """What the program's line for an event gives."""
-    answers = [answer.body.print_(True)[:LONGEST] if isinstance(answer, Reply)
+    answers = [TIME.sub("TIME", answer.body.print_(True)[:LONGEST]) if isinstance(answer, Reply)
                else NO_REPLY if answer.name == NOT_TAKEN else answer.name
                for answer in event.answers]
     match event.step["do"]:

@@ -135,6 +135,9 @@ def _plainer_calls(call: Step) -> Iterator[Step]:
         # Fewer steps have other numbers; one that is named outright lets them go.
         for since in range(1, 5):
             yield call | {"since": since}
+    if isinstance(call.get("options", {}).get("unchanged-since"), list):
+        for since in range(1, 5):
+            yield call | {"options": call["options"] | {"unchanged-since": since}}
     if "many" in call:
         name, count = call["many"]
         for fewer in (1, count // 2, count - count // 8, count - 1):

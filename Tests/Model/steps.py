@@ -25,12 +25,14 @@ LOCKED_DOMAINS = ["org.example.App@managed", "org.example.App@system"]
 BAD_KEYS = ["", "k" * 1025, "ä" * 513]
 BAD_VALUES = ["<{'$class': <1>}>", "<{'$ref': <1>}>", "<{1: 2}>", "<{'$unknown': <1>}>"]
 BAD_OPTIONS = [{"durable": "yes"}, {"token": True}, {"token": ""}, {"token": "x" * 256},
-               {"colour": True}, {"unchanged-since": True}, {"unchanged-since": "1"}]
+               {"colour": True}, {"unchanged-since": True}, {"unchanged-since": "1"},
+               {"list-locked": 1}]
 
 WEIGHTS = {
     "Get": 6, "GetValue": 6, "Set": 12, "SetValue": 12, "Remove": 8, "Rename": 6,
     "ListDomains": 2, "ListKeys": 3, "GetAll": 4, "GetAllValues": 4, "RemoveDomain": 2,
     "GetChanges": 10, "Apply": 16, "ApplyValues": 8, "Synchronize": 1, "Attach": 2,
+    "GetTimes": 4,
 }
 
 
@@ -135,6 +137,8 @@ class _Generator:
                 return call | domain | {"since": self.since()}
             case "Attach":
                 return call | {"domains": self.some(self.domains)}
+            case "GetTimes":
+                return call | domain | {"keys": self.some(self.keys)}
             case "Rename":
                 return call | domain | key | {"new_key": self.random.choice(self.keys)}
             case "Set" | "SetValue":
@@ -155,6 +159,8 @@ class _Generator:
             options["token"] = self.random.choice(TOKENS)
         if self.chance(0.1):
             options["durable"] = self.chance(0.8)
+        if self.chance(0.2):
+            options["list-locked"] = self.chance(0.8)
         if self.chance(0.25):
             options["unchanged-since"] = self.since()
         return {"set": [[key, self.value(method)] for key in keys[:split]], "remove": keys[split:],
@@ -219,6 +225,8 @@ class _Generator:
             faults.append({"key": self.random.choice(BAD_KEYS)})
         if call["method"] in ("Set", "SetValue", "Remove", "Rename", "RemoveDomain"):
             faults.append({"domain": self.random.choice(LOCKED_DOMAINS)})
+        if call.get("keys"):
+            faults.append({"keys": [*call["keys"], self.random.choice(BAD_KEYS)]})
         if "value" in call:
             faults.append({"value": self.bad_value(call["method"])})
         if "set" in call:

@@ -14,7 +14,7 @@ ARGUMENTS = {
     "RemoveDomain": ("domain",),
     "Apply": ("domain", "archives", "remove", "expected", "options"),
     "ApplyValues": ("domain", "values", "remove", "expected", "options"),
-    "Synchronize": (),
+    "Synchronize": (), "GetTimes": ("domain", "keys"),
 }
 
 
@@ -34,7 +34,7 @@ def _argument(call: Call, name: str) -> GLib.Variant:
             return GLib.Variant("s", call[name])
         case "since":
             return GLib.Variant("t", call[name])
-        case "remove" | "domains":
+        case "remove" | "domains" | "keys":
             return GLib.Variant("as", call[name])
         case "archive":
             return _archive(call["value"])

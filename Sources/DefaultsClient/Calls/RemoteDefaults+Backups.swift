@@ -120,7 +120,39 @@ public struct DomainDifference: Sendable {
     public let isComplete: Bool
 }
 
+/// When a key was last changed.
+public struct KeyChangeTime: Sendable, Hashable {
+    /// The key.
+    public let key: String
+    /// The generation of the change, or of the removal.
+    public let generation: UInt64
+    /// When it was written to disk, in seconds since 1970; nil if that is unknown.
+    public let time: UInt64?
+}
+
 extension RemoteDefaults {
+    /// When keys of a domain were last set or removed.
+    ///
+    /// A change is on disk some 2 seconds later, and one that is not on disk yet has the present time.
+    /// The times of older changes are less exact: see `GetTimes` in the contract.
+    ///
+    /// - Parameters:
+    ///   - keys: Those of which nothing is on record are left out.
+    ///   - domain: The domain, with the suffix of a layer.
+    /// - Returns: Nil if the daemon is an older one, which does not know it.
+    public func changeTimes(
+        of keys: [String], in domain: String
+    ) async throws -> [KeyChangeTime]? {
+        try await ifTold {
+            try await self.call(
+                Contract.GetTimes.self, (domain, keys), timeout: Self.differencePatience
+            ).map {
+                KeyChangeTime(
+                    key: $0.key, generation: $0.generation, time: $0.time == 0 ? nil : $0.time)
+            }
+        }
+    }
+
     /// What has changed in a domain after a generation; the whole domain if that is 0.
     public func difference(
         of domain: String, since generation: UInt64

@@ -51,7 +51,8 @@ extension RemoteDefaults {
         let arguments = Contract.ApplyAll.Arguments(
             transactions.map { $0.transaction.arguments(in: $0.domain) },
             options: .init(
-                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince))
+                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince,
+                listsLocked: transactions.contains { $0.transaction.listsLockedKeys }))
         return try await call(Contract.ApplyAll.self, arguments, timeout: Self.patience)
     }
 
@@ -230,6 +231,8 @@ public struct DefaultsTransaction: Sendable {
     ///
     /// The change is refused, too, if the database does not know all changes since then.
     public var unchangedSince: UInt64?
+    /// Whether the error has all locked keys of the change, in ``DefaultsError/lockedKeys``.
+    public var listsLockedKeys = false
     /// Whether the call waits until the change is on disk.
     public var isDurable = false
     /// Whether the change takes back an earlier one, so that no quota refuses it.
@@ -266,6 +269,7 @@ public struct DefaultsTransaction: Sendable {
             domain: domain, set: values.map { ($0.key, $0.archive.bytes) }, removed: removals,
             expected: expected.map { ($0.key, $0.value) },
             options: .init(
-                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince))
+                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince,
+                listsLocked: listsLockedKeys))
     }
 }

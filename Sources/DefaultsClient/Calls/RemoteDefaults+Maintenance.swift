@@ -187,9 +187,8 @@ extension RemoteDefaults {
         }
     }
 
-    /// What a method of the maintenance interface returns; nil if it does not exist or is not
-    /// allowed.
-    private func ifTold<Result>(_ ask: () async throws -> Result) async throws -> Result? {
+    /// What a method returns that older daemons do not have; nil if it does not exist or is not allowed.
+    func ifTold<Result>(_ ask: () async throws -> Result) async throws -> Result? {
         do {
             return try await ask()
         } catch {

@@ -89,7 +89,8 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     package let cause: Cause?
     /// The locked keys that the change has named, by domain, for ``Code/locked``.
     ///
-    /// A domain has the suffix of its layer. To make the rest of the change, leave these keys out. If
+    /// The service names them if ``DefaultsTransaction/listsLockedKeys`` is set, and otherwise this is
+    /// empty. A domain has the suffix of its layer. To make the rest of the change, leave these keys out. If
     /// their names have more than 1 MiB together, these are the first of them.
     public let lockedKeys: [String: [String]]
     /// What the type's coding has thrown, such as a `DecodingError`, for `undecodable` and `unencodable`.

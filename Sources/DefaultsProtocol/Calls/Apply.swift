@@ -256,22 +256,26 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
     package var isUndo: Bool
     /// The generation after which none of the keys may have changed; nil if they may have.
     package var unchangedSince: UInt64?
+    /// Whether the error `Locked` has all locked keys of the change after its message.
+    package var listsLocked: Bool
 
     /// Makes options.
     package init(
         isDurable: Bool = false, token: Names.Token? = nil, isUndo: Bool = false,
-        unchangedSince: UInt64? = nil
+        unchangedSince: UInt64? = nil, listsLocked: Bool = false
     ) {
         self.isDurable = isDurable
         self.token = token
         self.isUndo = isUndo
         self.unchangedSince = unchangedSince
+        self.listsLocked = listsLocked
     }
 
     private static var durableName: String { "durable" }
     private static var tokenName: String { "token" }
     private static var undoName: String { "undo" }
     private static var unchangedSinceName: String { "unchanged-since" }
+    private static var listLockedName: String { "list-locked" }
 
     fileprivate init(from reader: inout MessageReader, by names: Names) throws {
         self.init()
@@ -290,9 +294,10 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         case (Self.durableName, .boolean): isDurable = try value.readBool()
         case (Self.tokenName, .string): token = try names.token(value.readString())
         case (Self.undoName, .boolean): isUndo = try value.readBool()
+        case (Self.listLockedName, .boolean): listsLocked = try value.readBool()
         case (Self.unchangedSinceName, .uint64): unchangedSince = try value.readUInt64()
-        case (Self.undoName, _): throw ContractError(option: name, isNot: "a boolean (b)")
-        case (Self.durableName, _): throw ContractError(option: name, isNot: "a boolean (b)")
+        case (Self.durableName, _), (Self.undoName, _), (Self.listLockedName, _):
+            throw ContractError(option: name, isNot: "a boolean (b)")
         case (Self.tokenName, _): throw ContractError(option: name, isNot: "a string (s)")
         case (Self.unchangedSinceName, _):
             throw ContractError(option: name, isNot: "a generation (t)")
@@ -304,8 +309,11 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
 extension TransactionOptions<PlainNames> {
     fileprivate func write(to writer: inout MessageWriter) throws {
         try writer.writeDictionary(key: "s", value: "v") {
-            for (name, isOn) in [(Self.durableName, isDurable), (Self.undoName, isUndo)] where isOn
-            {
+            let switches = [
+                (Self.durableName, isDurable), (Self.undoName, isUndo),
+                (Self.listLockedName, listsLocked),
+            ]
+            for (name, isOn) in switches where isOn {
                 try $0.writeEntry {
                     try $0.writeString(name)
                     try $0.writeVariant(of: "b") { try $0.writeBool(true) }

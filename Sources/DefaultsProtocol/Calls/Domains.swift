@@ -1,4 +1,5 @@
 package import DBus
+import DefaultsTerms
 
 /// Whole domains.
 extension Contract {
@@ -144,6 +145,60 @@ extension Contract {
                 changed: try reader.readArchives(), large: try reader.readStrings(),
                 removed: try reader.readStrings(), generation: try reader.readUInt64(),
                 isComplete: try reader.readBool())
+        }
+    }
+
+    /// Reads when keys were last changed.
+    package enum GetTimes: Call {
+        package static let method = MethodDeclaration(
+            "GetTimes", in: [.domain, Argument("keys", "as")],
+            out: [Argument("times", "a(stt)")])
+
+        package typealias Arguments = (domain: String, keys: [String])
+        /// The key, the generation of its last change or its removal, and the time in seconds since
+        /// 1970; 0 if that is unknown.
+        package typealias Row = (key: String, generation: UInt64, time: UInt64)
+        package typealias Reply = [Row]
+
+        package static func writeArguments(
+            _ arguments: Arguments, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeString(arguments.domain)
+            try writer.writeStrings(arguments.keys)
+        }
+
+        /// Reads the arguments.
+        ///
+        /// The keys are counted before anything is made from them.
+        package static func readArguments<Names: NameReading>(
+            from reader: inout MessageReader, by names: Names
+        ) throws -> (domain: Names.Domain, keys: [Names.Key]) {
+            let domain = try names.domain(reader.readString())
+            var count = 0
+            let keys = try reader.readArray {
+                count += 1
+                guard count <= ContractLimits.maximumTransactionKeys else {
+                    throw ContractError.tooManyKeysToRead
+                }
+                return try names.key($0.readString())
+            }
+            return (domain, keys)
+        }
+
+        package static func writeReply(
+            _ times: some Sequence<Row>, to writer: inout MessageWriter
+        ) throws {
+            try writer.writeStructures(of: "(stt)", times) {
+                try $0.writeString($1.key)
+                try $0.writeUInt64($1.generation)
+                try $0.writeUInt64($1.time)
+            }
+        }
+
+        package static func readReply(from reader: inout MessageReader) throws -> Reply {
+            try reader.readStructures {
+                (try $0.readString(), try $0.readUInt64(), try $0.readUInt64())
+            }
         }
     }
 }

@@ -23,6 +23,10 @@ extension ContractError {
         "One call takes at most \(ContractLimits.maximumTransactionKeys) keys, set, removed and expected "
             + "together. Split it, or use more domains.")
 
+    static let tooManyKeysToRead = ContractError(
+        .tooLarge,
+        "One call takes at most \(ContractLimits.maximumTransactionKeys) keys. Split it.")
+
     package static let tooManyDomains = ContractError(
         .tooLarge,
         "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Split it."
@@ -46,7 +50,7 @@ extension ContractError {
     init(unknownOption name: String) {
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo' "
-                + "and 'unchanged-since'.")
+            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo', "
+                + "'unchanged-since' and 'list-locked'.")
     }
 }

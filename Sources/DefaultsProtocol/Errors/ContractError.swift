@@ -58,7 +58,8 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     package let code: Code
     /// The message for people.
     package let message: String
-    /// The locked keys that a refused change has named, for ``Code/locked``.
+    /// The locked keys that a refused change has named, for ``Code/locked``; empty unless the caller
+    /// has asked for them.
     package let locked: [LockedKeys]
 
     /// Makes an error.
@@ -88,7 +89,7 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     /// Makes the error that a service replied with; nil if it is not an error of the contract.
     package init?(_ error: DBusError) {
         guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }
-        let locked = code == .locked ? error.details.first.flatMap(LockedKeys.list) : nil
+        let locked = error.details.first.flatMap(LockedKeys.list)
         self.init(code, error.message, locked: locked ?? [])
     }
 
@@ -97,7 +98,7 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     /// The message for people.
     package var errorMessage: String { message }
     /// The locked keys, for programs.
-    package var errorDetails: [Value] { code == .locked ? [LockedKeys.value(of: locked)] : [] }
+    package var errorDetails: [Value] { locked.isEmpty ? [] : [LockedKeys.value(of: locked)] }
     /// The message for people.
     package var description: String { message }
 }

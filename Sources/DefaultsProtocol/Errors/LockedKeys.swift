@@ -2,8 +2,9 @@ import DBus
 
 /// The locked keys of one domain that a refused change has named.
 ///
-/// The error `Locked` has a list of these after its message, of the type `a(sas)`. Each domain is in
-/// it once, so the list is hardly larger than the call.
+/// The error `Locked` has a list of these after its message, of the type `a(sas)`, if the caller has
+/// asked for it. Otherwise it has none: GLib does not show the message of an error with two arguments.
+/// Each domain is in the list once, so it is hardly larger than the call.
 package struct LockedKeys: Hashable, Sendable {
     /// The domain, with the suffix of its layer.
     package let domain: String

@@ -127,6 +127,18 @@ final class DomainReading {
         }
     }
 
+    /// Writes the reply of `GetTimes`.
+    func writeTimes(
+        of keys: [Key], in domain: Domain, to reply: inout MessageWriter
+    ) throws {
+        let times = try view.changeTimes(of: keys, in: domain)
+        try NamesSize.check(
+            times.map(\.key.name),
+            room: ContractLimits.maximumReplySize - times.count * NamesSize.numbersOfTime)
+        try Contract.GetTimes.writeReply(
+            times.lazy.map { ($0.key.name, $0.generation.rawValue, $0.time) }, to: &reply)
+    }
+
     /// Writes the reply of `MeasureDomain`.
     ///
     /// Only the sizes of values are read.
@@ -300,6 +312,9 @@ enum NamesSize {
     }
 
     private static let overhead = 8
+
+    /// The size of the two numbers beside a name in the reply of `GetTimes`, with padding.
+    static let numbersOfTime = 24
 }
 
 /// Selects the entries whose archives are part of a reply.

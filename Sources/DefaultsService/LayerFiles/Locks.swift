@@ -24,31 +24,33 @@ extension DefaultsObject {
     ///
     /// - Parameter keys: Evaluated only if something is locked.
     func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
-        try checkLayer(domain, keys())
+        try checkLayer(domain)
         let locked = try lockedKeys(of: domain, among: keys())
         guard !locked.isEmpty else { return }
-        throw try refusal(of: [(domain, locked)])
+        throw try refusal(of: [(domain, locked)], isListed: false)
     }
 
-    /// Refuses a change of several domains that names locked keys, with all of them.
+    /// Refuses a change of several domains that names locked keys.
     ///
-    /// - Parameter parts: The domains and the keys that the change names in each. Their layers have
-    ///   been checked.
-    func checkWritable(_ parts: [(domain: Domain, keys: [Key])]) throws {
+    /// - Parameters:
+    ///   - parts: The domains and the keys that the change names in each. Their layers have been
+    ///     checked.
+    ///   - isListed: Whether the error has all of the locked keys for programs.
+    func checkWritable(_ parts: [(domain: Domain, keys: [Key])], isListed: Bool) throws {
         let locked = try parts.compactMap { domain, keys in
             let locked = try lockedKeys(of: domain, among: keys)
             return locked.isEmpty ? nil : (domain: domain, keys: locked)
         }
         guard !locked.isEmpty else { return }
-        throw try refusal(of: locked)
+        throw try refusal(of: locked, isListed: isListed)
     }
 
     /// Refuses a change of a layer that is made of files, whose keys are all locked.
     ///
-    /// - Parameter keys: The keys that the change names.
-    func checkLayer(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
+    /// - Parameter keys: The keys that the error has for programs.
+    func checkLayer(_ domain: Domain, listing keys: [Key] = []) throws {
         guard !domain.layer.isWritable else { return }
-        let list = LockedKeys.list([(domain, try keys())], on: hosts)
+        let list = keys.isEmpty ? [] : LockedKeys.list([(domain, keys)], on: hosts)
         throw ContractError(lockedLayer: domain, in: layers.places, list)
     }
 
@@ -61,11 +63,13 @@ extension DefaultsObject {
     }
 
     /// The refusal of a change that names locked keys; its message is about the first of them.
-    private func refusal(of locked: [(domain: Domain, keys: [Key])]) throws -> ContractError {
+    private func refusal(
+        of locked: [(domain: Domain, keys: [Key])], isListed: Bool
+    ) throws -> ContractError {
         let (domain, key) = (locked[0].domain, locked[0].keys[0])
         let lock = try lock(of: key, by: layersThatLock(domain))
-        return ContractError(
-            locked: key, of: domain, by: lock, LockedKeys.list(locked, on: hosts), on: hosts)
+        let list = isListed ? LockedKeys.list(locked, on: hosts) : []
+        return ContractError(locked: key, of: domain, by: lock, list, on: hosts)
     }
 
     /// Whether the user may not change a key.

@@ -231,12 +231,16 @@ extension DefaultsObject {
             return try answer(call, at: database.generation, isDurable: request.isDurable)
         }
         // A repeated transaction has succeeded before, so later locks do not matter.
-        for part in request.parts { try checkLayer(part.transaction.domain, part.named) }
+        for part in request.parts {
+            try checkLayer(
+                part.transaction.domain, listing: request.listsLocked ? part.named : [])
+        }
         let assignments = try request.parts.map { try $0.assignments.get() }
         if let token = request.token, let generation = try database.outcome(of: token, in: first) {
             return try answer(call, at: generation, isDurable: request.isDurable)
         }
-        try checkWritable(request.parts.map { ($0.transaction.domain, $0.named) })
+        try checkWritable(
+            request.parts.map { ($0.transaction.domain, $0.named) }, isListed: request.listsLocked)
         let origin = origin(of: call)
         let proposals = try zip(request.parts, assignments).map { part, assignments in
             let isFirst = part.transaction.domain == first
@@ -298,6 +302,8 @@ struct PreparedTransaction: Sendable {
     let isDurable: Bool
     /// Whether it takes back an earlier change.
     let isUndo: Bool
+    /// Whether the error for locked keys has all of them.
+    let listsLocked: Bool
 
     /// - Parameter archive: Makes an archive from the content in the call.
     /// - Throws: `ModelError` if the parts of the transaction contradict each other.
@@ -330,6 +336,7 @@ struct PreparedTransaction: Sendable {
         token = options.token
         isDurable = options.isDurable
         isUndo = options.isUndo
+        listsLocked = options.listsLocked
     }
 }
 

@@ -17,6 +17,7 @@ extension DefaultsObject {
             method(Contract.GetAll.self) { try $0.getAll($1) },
             method(Contract.GetAllValues.self) { try $0.getAllValues($1) },
             method(Contract.GetChanges.self) { try $0.getChanges($1) },
+            method(Contract.GetTimes.self) { try $0.getTimes($1) },
             method(Contract.Attach.self) { try $0.attach($1, as: Contract.Attach.self) },
             method(Contract.AttachValues.self) {
                 try $0.attach($1, as: Contract.AttachValues.self)
@@ -148,6 +149,16 @@ extension DefaultsObject {
         let isLong = try view(for: call, of: domain).hasMoreChanges(
             than: LongCalls.fewKeys, of: domain, since: since)
         try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }
+    }
+
+    private func getTimes(_ call: MethodCall) throws {
+        let (domain, keys) = try call.arguments {
+            try Contract.GetTimes.readArguments(from: &$0, by: names)
+        }
+        noteWork(onEntries: keys.count)
+        try answer(call, isLong: keys.count > LongCalls.fewKeys) {
+            try $0.writeTimes(of: keys, in: domain, to: &$1)
+        }
     }
 
     /// The size of a domain, before it is read.

@@ -194,7 +194,11 @@ extension DatabaseContents {
     func lastChange(
         of key: Key, in domain: Domain
     ) throws(StorageError) -> (generation: Generation?, forgotten: Generation?) {
-        if let pending = overlay.entry(domain, key) { return (pending.generation, nil) }
+        if let pending = overlay.entry(domain, key) {
+            // If all keys were removed at once, it is not on record whether this one was among them.
+            let isNamed = pending.archive != nil || pending.generation != overlay.cleared(domain)
+            return isNamed ? (pending.generation, nil) : (nil, pending.generation)
+        }
         if let stored = try store.generation(domain, key) { return (stored, nil) }
         return (nil, try store.record(of: domain).horizon)
     }

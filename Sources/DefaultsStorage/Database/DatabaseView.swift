@@ -137,6 +137,26 @@ package struct DatabaseView {
             isComplete: false)
     }
 
+    /// When keys of a domain were last set or removed.
+    ///
+    /// - Parameter keys: Those of which nothing is on record are left out.
+    /// - Throws: `.cannotRead` if the disk fails.
+    package func changeTimes(of keys: [Key], in domain: Domain) throws(StorageError) -> [ChangeTime]
+    {
+        guard shows(domain) else { return [] }
+        var changes: [(key: Key, generation: Generation)] = []
+        for key in keys where domain.layer.isWritable || key != .fileRecord {
+            if let last = try contents.lastChange(of: key, in: domain).generation {
+                changes.append((key, last))
+            }
+        }
+        let times = try contents.store.times(of: changes.map(\.generation))
+        let now = Timestamp.now
+        return zip(changes, times).map { change, time in
+            ChangeTime(key: change.key, generation: change.generation, time: time ?? now)
+        }
+    }
+
     /// The domains that have keys of their own, in order, the layers of hosts among them.
     ///
     /// - Throws: `.cannotRead` if the disk fails.
@@ -238,6 +258,17 @@ package struct EntrySummary: Sendable, Equatable {
     package let generation: Generation
     /// The size of its archive in bytes.
     package let size: Int
+}
+
+/// When a key was last set or removed.
+package struct ChangeTime: Sendable, Equatable {
+    /// The key.
+    package let key: Key
+    /// Its last change or its removal.
+    package let generation: Generation
+    /// When that was written to disk, in seconds since 1970: now if it is not on disk yet, and 0 if the
+    /// time is unknown.
+    package let time: UInt64
 }
 
 /// What has changed in a domain after some generation.

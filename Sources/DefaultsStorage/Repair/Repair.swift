@@ -66,6 +66,7 @@ struct Repair {
             try store.note(row.domain, lastChange: row.lastChange, horizon: row.horizon)
         }
         for host in salvage.hosts { try store.add(host) }
+        for time in salvage.times { try store.add(time) }
         try salvage.forEachFinding { finding in
             switch finding {
             case .entry(let domain, let entry):
@@ -161,6 +162,7 @@ struct Repair {
         guard let state = salvage.state else { return nil }
         if let expected = left?.uuid ?? journal, state.uuid != expected { return nil }
         for host in salvage.hosts { try store.add(host) }
+        for time in salvage.times { try store.add(time) }
         let isNewer = left.map { $0.generation < state.generation } ?? true
         if isNewest && isNewer { report.isBlind = true }
         var filled = RepairReport.Filling(backup: path)

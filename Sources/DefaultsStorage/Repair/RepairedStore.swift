@@ -103,6 +103,11 @@ final class RepairedStore {
         try HostTable(connection: connection).fillIn(host)
     }
 
+    /// Adds the time of a generation, unless there is one.
+    func add(_ time: TimeRow) throws(SQLiteError) {
+        try TimeTable(connection: connection).fillIn(time)
+    }
+
     /// Removes the tokens of a domain.
     func forgetTokens(of domain: Domain) throws(SQLiteError) {
         let delete = try connection.prepare("DELETE FROM tokens WHERE domain = ?1")
@@ -178,6 +183,8 @@ final class RepairedStore {
         try insert.bind(state.ceiling.column, at: 3)
         try insert.bind(state.recordStart.column, at: 4)
         try insert.run(withBlob: state.uuid.bytes, at: 1)
+        // The next flush is later than changes whose time was lost.
+        try add(TimeRow(generation: state.generation, time: 0))
         try RepairRecord(report.description).write(on: connection)
         try connection.execute(Schema.indexes)
         try connection.execute("COMMIT")

@@ -28,6 +28,8 @@ struct Salvage {
     private(set) var state: StoreState?
     /// The machines whose names were found, the newest page first.
     private(set) var hosts: [Host] = []
+    /// The times that were found, in no order.
+    private(set) var times: [TimeRow] = []
     /// The pages with the rest of an entry.
     private var isOverflow: [Bool]
 
@@ -171,6 +173,8 @@ struct Salvage {
             }
         case .host(let host):
             if hosts.count < HostTable.mostNames { hosts.append(host) }
+        case .time(let time):
+            if times.count < TimeTable.mostRows { times.append(time) }
         case .entry, .token:
             break
         }
@@ -230,7 +234,7 @@ extension Salvage {
                 }
             case .token(let token):
                 if let domain = names[token.domain]?.first { try body(.token(domain, token)) }
-            case .state, .domain, .droppedDomain, .host, nil:
+            case .state, .domain, .droppedDomain, .host, .time, nil:
                 break
             }
         }

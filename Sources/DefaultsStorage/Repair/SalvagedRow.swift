@@ -11,6 +11,7 @@ enum SalvagedRow {
     case entry(SalvagedEntry)
     case token(SalvagedToken)
     case host(Host)
+    case time(TimeRow)
 
     /// Nil if no table has such rows, or if the contents are impossible.
     init?(_ record: StoreRecord, id: Int64) {
@@ -41,6 +42,11 @@ enum SalvagedRow {
             else { return nil }
             self = .token(
                 SalvagedToken(id: id, domain: domain, token: token, generation: generation))
+        case (2, .integer(let time)):
+            guard let generation = Generation(column: id), generation < .largestBelieved,
+                let time = UInt64(exactly: time)
+            else { return nil }
+            self = .time(TimeRow(generation: generation, time: time))
         default:
             return nil
         }

@@ -44,7 +44,7 @@ package struct FlushBatch: Sendable {
     package var rowCount: Int { changes.domains.values.reduce(0) { $0 + $1.entries.count } }
 }
 
-/// One flush as one transaction of the store: rows, totals, tokens, the name of the machine,
+/// One flush as one transaction of the store: rows, totals, tokens, the name of the machine, the time,
 /// generation and ceiling.
 ///
 /// All of it is written, or nothing.
@@ -87,6 +87,7 @@ struct FlushTransaction {
                 if !pending.tokens.isEmpty { try write(pending.tokens, of: row) }
             }
             if let host = batch.host { try HostTable(connection: connection).write(host) }
+            try TimeTable(connection: connection).note(batch.generation, at: Timestamp.now)
             try writeState(batch)
             try FreePages(of: connection).prepareCommit()
         }

@@ -84,6 +84,15 @@ enum Schema {
         UPDATE domains SET value_bytes = coalesce(
             (SELECT sum(length(archive)) FROM entries WHERE entries.domain = domains.id), 0);
         """,
+        """
+        -- When changes were written to disk: those up to a generation, and after that of the row
+        -- before it.
+        CREATE TABLE times (
+            generation INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL        -- in seconds since 1970; 0: unknown
+        ) STRICT;
+        INSERT INTO times SELECT generation, 0 FROM state;
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.

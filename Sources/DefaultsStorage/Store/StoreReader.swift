@@ -373,6 +373,18 @@ extension StoreReader {
         }
     }
 
+    /// When changes were written to disk, in seconds since 1970.
+    ///
+    /// - Returns: For each generation nil if it is not on disk, and 0 if the time is unknown.
+    func times(of generations: [Generation]) throws(StorageError) -> [UInt64?] {
+        try reading { () throws(SQLiteError) in
+            let table = TimeTable(connection: connection)
+            var times: [UInt64?] = []
+            for generation in generations { times.append(try table.time(of: generation)) }
+            return times
+        }
+    }
+
     /// The generation that was replied to a transaction with this token.
     func generation(of token: Token, in domain: Domain) throws(StorageError) -> Generation? {
         try reading { () throws(SQLiteError) in

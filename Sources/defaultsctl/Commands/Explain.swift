@@ -13,7 +13,8 @@ struct Explain: ServiceCommand {
             The layers are listed in the order in which an application searches them, the \
             strongest first: managed, global-managed, host, domain, global-host, global, system \
             and global-system. An arrow marks the value that applies. After the value come a lock, \
-            if there is one, and the file of the value or the lock. If an installed GSettings \
+            if there is one, and the file of the value or the lock. If the user has set the value \
+            that applies, the line after them says when. If an installed GSettings \
             schema has the key, the last lines say what it is and which values it may have.
 
             Without a key, this lists all keys of the domain that are managed, locked, or in \

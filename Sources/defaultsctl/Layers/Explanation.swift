@@ -8,7 +8,7 @@ struct Explanation {
     let domain: String
     let key: String
     /// The layers that have the key or lock it, the strongest first.
-    private var layers: [(entry: LayerEntry, value: KeyedArchive?)] = []
+    private var layers: [(entry: LayerEntry, value: KeyedArchive?, changed: UInt64?)] = []
 
     /// Gets the information from the service.
     ///
@@ -22,7 +22,8 @@ struct Explanation {
         do {
             for entry in try await defaults.explain(key, in: domain) {
                 let isRead = entry.hasValue && entry.size <= largest
-                layers.append((entry, isRead ? try await value(of: entry, from: defaults) : nil))
+                let value = isRead ? try await value(of: entry, from: defaults) : nil
+                layers.append((entry, value, try await changeTime(of: entry, from: defaults)))
             }
         } catch let error as DefaultsError where error.code == .notFound {
             layers = []
@@ -45,6 +46,20 @@ struct Explanation {
         }
     }
 
+    /// When the value of a layer of the user was last changed, in seconds since 1970; nil if that is
+    /// unknown.
+    ///
+    /// The value of a file is as old as the file.
+    private func changeTime(
+        of entry: LayerEntry, from defaults: RemoteDefaults
+    ) async throws -> UInt64? {
+        guard entry.hasValue, entry.source.isEmpty, let layer = entry.layer.domain(of: domain)
+        else {
+            return nil
+        }
+        return try await defaults.changeTimes(of: [key], in: layer)?.first?.time
+    }
+
     /// The index of the layer whose value applies; nil if no layer has a value.
     private var holder: Int? { layers.firstIndex { $0.entry.hasValue } }
     private var isLocked: Bool { layers.contains(where: \.entry.isLocked) }
@@ -62,7 +77,7 @@ extension Explanation {
     func text(hasISODates: Bool) -> String {
         var columns = Columns(areNumbers: [false, false, false, false, false])
         columns.rows = layers.indices.map { place in
-            let (entry, value) = layers[place]
+            let (entry, value, _) = layers[place]
             return [
                 place == holder ? "->" : "", entry.layer.rawValue.onOneLine,
                 Self.words(for: value, of: entry, hasISODates: hasISODates),
@@ -77,7 +92,7 @@ extension Explanation {
         let lines = columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }
-        let remarks = [remark, SchemaNote(of: key, in: domain)?.text].compactMap(\.self)
+        let remarks = [remark, timeRemark, SchemaNote(of: key, in: domain)?.text].compactMap(\.self)
         return (lines + remarks).joined(separator: "\n")
     }
 
@@ -89,6 +104,11 @@ extension Explanation {
         return holder == nil
             ? "It is locked without a value: there is no value, and none can be set."
             : "It is locked without a value: the current value stays and cannot be changed."
+    }
+
+    /// When the value that applies was last changed, if that is known.
+    private var timeRemark: String? {
+        holder.flatMap { layers[$0].changed }.map { "Last changed \(LocalTime($0).text)." }
     }
 
     /// The room for a value, so that a line fits the terminal.
@@ -115,12 +135,15 @@ extension Explanation {
 
 extension Explanation {
     func json(hasISODates: Bool) throws -> String {
-        let objects = try layers.map { entry, value in
+        let objects = try layers.map { entry, value, changed in
             var members = [
                 ("layer", try entry.layer.rawValue.quoted),
                 ("file", entry.source.isEmpty ? "null" : try entry.source.quoted),
                 ("locked", "\(entry.isLocked)"), ("size", "\(entry.size)"),
             ]
+            if let changed {
+                members.append(("changed", try UniversalTime(changed).text.quoted))
+            }
             if let value {
                 do {
                     members.append(("value", try value.jsonText(hasISODates: hasISODates)))

@@ -1,0 +1,151 @@
+import DefaultsModel
+import Foundation
+import SQLite
+import Testing
+
+@testable import DefaultsStorage
+
+/// When changes were written to disk: `DatabaseView.changeTimes(of:in:)`, and what is kept of old times.
+@Suite struct TimeTableTests {
+    private let domain: Domain
+    private let scratch: Scratch
+
+    init() throws {
+        domain = try Domain(name: "org.example.App", layer: .domain)
+        scratch = try Scratch()
+    }
+
+    private func times(_ database: Database, _ keys: String...) throws -> [String: UInt64] {
+        let times = try database.view.changeTimes(of: keys.map { try Key($0) }, in: domain)
+        return Dictionary(uniqueKeysWithValues: times.map { ($0.key.name, $0.time) })
+    }
+
+    /// Moves all times so that a later one can be told from them.
+    private func turnBack() throws {
+        try scratch.execute("UPDATE times SET time = 1000")
+    }
+
+    @Test("Keys have the time of the flush that wrote their change, and now before that")
+    func flushed() async throws {
+        var database = try scratch.open()
+        let set = try database.set(["old": [1], "removed": [1]]).generation
+        try await database.flush()
+        database.close()
+        try turnBack()
+        database = try scratch.open()
+        let removed = try database.remove("removed").generation
+        try database.set(["new": [1]])
+        let begin = Timestamp.now
+        for isPending in [true, false] {
+            let told = try times(database, "old", "removed", "new", "absent")
+            #expect(told["old"] == 1000 && told["absent"] == nil)
+            let now = Timestamp.now
+            for key in ["removed", "new"] {
+                // Before the flush it is the time of the question.
+                let time = try #require(told[key])
+                #expect(time >= begin - 1 && time <= now)
+            }
+            let changes = try database.view.changeTimes(
+                of: [Key("old"), Key("removed")], in: domain)
+            #expect(changes.map(\.generation) == [set, removed])
+            if isPending { try await database.flush() }
+        }
+        // A flush without a change is no later time for the changes before it.
+        database.close()
+        try turnBack()
+        database = try scratch.open()
+        try database.remember(Token("token"), of: domain)
+        try await database.flush()
+        #expect(try times(database, "new") == ["new": 1000])
+        database.close()
+    }
+
+    @Test("The times of a database of an earlier version are unknown")
+    func migration() async throws {
+        var database = try scratch.open()
+        try database.set(["old": [1]])
+        try await database.flush()
+        database.close()
+        try scratch.execute("DROP TABLE times; PRAGMA user_version = 6")
+        database = try scratch.open()
+        try database.set(["new": [1]])
+        try await database.flush()
+        let told = try times(database, "old", "new")
+        #expect(told["old"] == 0 && told["new"] ?? 0 > 1000)
+        database.close()
+    }
+
+    @Test("A repair keeps the times, and does not date changes whose time is lost")
+    func repair() async throws {
+        var database = try scratch.open()
+        try database.set(["first": [1]])
+        try await database.flush()
+        database.close()
+        try turnBack()
+        database = try scratch.open()
+        try database.set(["second": [1]])
+        try await database.flush()
+        database.close()
+        try scratch.execute(
+            "DELETE FROM times WHERE generation = (SELECT max(generation) FROM times)")
+        database = try scratch.open(damage: "A test.")
+        try database.set(["third": [1]])
+        try await database.flush()
+        let told = try times(database, "first", "second", "third")
+        #expect(told["first"] == 1000 && told["second"] == 0 && told["third"] ?? 0 > 1000)
+        database.close()
+    }
+
+    // MARK: Old times
+
+    private func table() throws -> TimeTable {
+        let connection = try Connection(path: ":memory:", flags: [.readWrite, .create])
+        for step in Schema.migrations { try connection.execute(step) }
+        return TimeTable(connection: connection)
+    }
+
+    private func rowCount(_ table: TimeTable) throws -> Int64 {
+        let select = try table.connection.prepare("SELECT count(*) FROM times")
+        return try select.step() ? select.integer(at: 0) : 0
+    }
+
+    @Test("Old times are less exact, and never too early", arguments: [2, 300, 90_000])
+    func thinning(distance: UInt64) throws {
+        let table = try table()
+        let start: UInt64 = 1_700_000_000
+        func time(_ number: UInt64) -> UInt64 { start + number * distance }
+        let last: UInt64 = 20_000
+        for number in 1...last {
+            try table.note(Generation.first.advanced(by: number), at: time(number))
+            if number % 1000 == 0 { #expect(try rowCount(table) <= TimeTable.mostRows) }
+        }
+        for number in stride(from: 1, through: last, by: 7) {
+            let told = try #require(
+                try table.time(of: Generation.first.advanced(by: number)))
+            let age = time(last) - time(number)
+            // The rows are thinned now and then, so a row may be older than its step says.
+            let width: UInt64 =
+                switch age {
+                case ...3600: 10
+                case ...86_400: 60
+                case ...(31 * 86_400): 3600
+                case ...(366 * 86_400): 86_400
+                default: 7 * 86_400
+                }
+            #expect(told >= time(number) && told < time(number) + max(width, distance))
+        }
+        #expect(try table.time(of: Generation.first.advanced(by: last + 1)) == nil)
+    }
+
+    @Test("A clock that jumps does not make more rows")
+    func jumpingClock() throws {
+        let table = try table()
+        for number in 1...(2 * UInt64(TimeTable.mostRows)) {
+            let time = number.isMultiple(of: 2) ? number * 700_000 : 4_000_000_000 - number
+            try table.note(Generation.first.advanced(by: number), at: time)
+            if number % 1000 == 0 { #expect(try rowCount(table) <= TimeTable.mostRows) }
+        }
+        // What is forgotten is unknown, and not younger than it is.
+        #expect(try table.time(of: .first.advanced(by: 1)) == 0)
+    }
+}
