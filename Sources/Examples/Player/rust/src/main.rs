@@ -51,16 +51,15 @@ fn toggle(service: &Service) -> Result<(), Error> {
     }
 }
 
-fn print_line(service: &Service) -> Result<(), Error> {
+fn line(service: &Service) -> Result<String, Error> {
     let mode = if value(service, "Shuffle", false)? { "shuffle" } else { "in order" };
-    println!("{mode} {:.0}%", value(service, "Volume", 0.5)? * 100.0);
-    Ok(())
+    Ok(format!("{mode} {:.0}%", value(service, "Volume", 0.5)? * 100.0))
 }
 
 fn follow(connection: &LocalConnection, service: &Service) -> Result<(), Error> {
-    // A service that was started again may have changes whose signals were lost with the old one.
     let rules = [
         MatchRule::new_signal(SERVICE, "Changed").with_sender(SERVICE),
+        // A service that was started again may have changes whose signals were lost with the old one.
         MatchRule::new_signal("org.freedesktop.DBus", "NameOwnerChanged"),
     ];
     // The rules come before the first read, so no change between both is missed.
@@ -72,9 +71,14 @@ fn follow(connection: &LocalConnection, service: &Service) -> Result<(), Error> 
             true
         })?;
     }
+    let mut printed = String::new();
     loop {
         if is_changed.take() {
-            print_line(service)?;
+            let line = line(service)?;
+            if line != printed {
+                println!("{line}");
+                printed = line;
+            }
         }
         connection.process(Duration::from_secs(3600))?;
     }
