@@ -58,22 +58,26 @@ static gboolean dispatch(int descriptor, GIOCondition condition, gpointer defaul
     return G_SOURCE_CONTINUE;
 }
 
-/* What the user does is stored at once. No call waits for the service, not even while a slider is dragged. */
+/* What the user does is stored at once. No call waits for the service, not even while a slider is dragged. If it is
+ * refused, because the key was locked meanwhile, the old value is shown again. */
 
-static void shuffle_moved(GtkSwitch *shuffle, GParamSpec *property, Preferences *window) {
-    (void)property;
-    if (!window->is_showing)
-        defaults_set_bool(window->defaults, "Shuffle", gtk_switch_get_active(shuffle));
+static gboolean shuffle_moved(GtkSwitch *shuffle, gboolean is_on, Preferences *window) {
+    (void)shuffle;
+    if (window->is_showing || defaults_set_bool(window->defaults, "Shuffle", is_on) == 0) return FALSE;
+    show_values(window);
+    return TRUE;
 }
 
 static void volume_moved(GtkRange *volume, Preferences *window) {
-    if (!window->is_showing)
-        defaults_set_double(window->defaults, "Volume", gtk_range_get_value(volume));
+    if (!window->is_showing
+        && defaults_set_double(window->defaults, "Volume", gtk_range_get_value(volume)) != 0)
+        show_values(window);
 }
 
 static void name_typed(GtkEditable *name, Preferences *window) {
-    if (!window->is_showing)
-        defaults_set_string(window->defaults, "Name", gtk_editable_get_text(name));
+    if (!window->is_showing
+        && defaults_set_string(window->defaults, "Name", gtk_editable_get_text(name)) != 0)
+        show_values(window);
 }
 
 static void window_closed(GtkWidget *widget, Preferences *window) {
@@ -107,7 +111,7 @@ static GtkWidget *make_grid(Preferences *window) {
     window->shuffle = GTK_SWITCH(shuffle);
     window->volume = GTK_RANGE(volume);
     window->name = GTK_EDITABLE(name);
-    g_signal_connect(shuffle, "notify::active", G_CALLBACK(shuffle_moved), window);
+    g_signal_connect(shuffle, "state-set", G_CALLBACK(shuffle_moved), window);
     g_signal_connect(volume, "value-changed", G_CALLBACK(volume_moved), window);
     g_signal_connect(name, "changed", G_CALLBACK(name_typed), window);
     return grid;

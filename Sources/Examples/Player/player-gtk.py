@@ -16,7 +16,7 @@ import gi
 gi.require_version("Gtk", "4.0")
 from gi.repository import Gio, GLib, Gtk  # noqa: E402
 
-from defaults import Domain  # noqa: E402
+from defaults import DefaultsError, Domain  # noqa: E402
 
 PLAYER = "org.example.Player"
 
@@ -30,7 +30,7 @@ class Preferences(Gtk.ApplicationWindow):
         self.name = Gtk.Entry()
         self.set_child(self.grid({"_Shuffle": self.shuffle, "_Volume": self.volume, "_Name": self.name}))
         self.is_showing = False
-        self.shuffle.connect("notify::active", lambda *_: self.store("Shuffle", self.shuffle.get_active()))
+        self.shuffle.connect("state-set", lambda _, is_on: self.store("Shuffle", is_on))
         self.volume.connect("value-changed", lambda *_: self.store("Volume", self.volume.get_value()))
         self.name.connect("changed", lambda *_: self.store("Name", self.name.get_text()))
 
@@ -69,9 +69,18 @@ class Preferences(Gtk.ApplicationWindow):
         self.name.set_sensitive(not self.player.is_locked("Name"))
 
     def store(self, key, value):
-        """Stores what the user has done. This does not wait for the service, not even while a slider is dragged."""
-        if not self.is_showing:
+        """Stores what the user has done: whether it is refused, because the key was locked meanwhile.
+
+        This does not wait for the service, not even while a slider is dragged.
+        """
+        if self.is_showing:
+            return False
+        try:
             self.player[key] = value
+            return False
+        except DefaultsError:
+            self.show_values()
+            return True
 
     def changed(self, *_):
         """The descriptor is readable: some process has changed something."""

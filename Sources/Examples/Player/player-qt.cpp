@@ -29,15 +29,14 @@ public:
         layout->addRow("&Volume", &volume);
         layout->addRow("&Name", &name);
         volume.setMaximum(100);
-        // What the user does is stored at once. No call waits for the service, not even while a slider is dragged.
         connect(&shuffle, &QCheckBox::toggled, this, [this](bool isOn) {
-            defaults_set_bool(defaults.get(), "Shuffle", isOn);
+            stored(defaults_set_bool(defaults.get(), "Shuffle", isOn));
         });
         connect(&volume, &QSlider::valueChanged, this, [this](int percent) {
-            defaults_set_double(defaults.get(), "Volume", percent / 100.0);
+            stored(defaults_set_double(defaults.get(), "Volume", percent / 100.0));
         });
         connect(&name, &QLineEdit::textChanged, this, [this](const QString &text) {
-            defaults_set_string(defaults.get(), "Name", text.toUtf8().constData());
+            stored(defaults_set_string(defaults.get(), "Name", text.toUtf8().constData()));
         });
         // When the descriptor is readable, the library calls the function of the watch, on this thread.
         connect(&changes, &QSocketNotifier::activated, this, [this] { defaults_dispatch(defaults.get()); });
@@ -47,6 +46,12 @@ public:
     }
 
 private:
+    // What the user does is stored at once. No call waits for the service, not even while a slider is dragged. If it is
+    // refused, because the key was locked meanwhile, the old value is shown again.
+    void stored(int error) {
+        if (error) showValues();
+    }
+
     // A change by any process. After one of this window, all widgets show the values already.
     static void valueChanged(defaults_t *, const char *, unsigned, void *window) {
         static_cast<Preferences *>(window)->showValues();
