@@ -180,7 +180,7 @@ class Window:
     def looks(self, *changes) -> list[Picture]:
         """The pictures after some changes, which lead in a circle.
 
-        They are made until all pictures come again, because a program that has to wait for a busy machine looks calm, too.
+        They are made until all pictures come again. A program that has to wait for a busy machine looks calm, too.
         """
         known: list[Picture] = []
         while True:

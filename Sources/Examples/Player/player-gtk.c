@@ -4,7 +4,7 @@
  *     ./player-gtk & ./player-gtk
  *
  * On Debian this needs libgtk-4-dev and libdefaults-dev. A switch that is moved in one window moves in the other
- * one, and in the windows of the other examples beside this file. A terminal moves it, too:
+ * one, and in the examples of other toolkits and languages. A terminal moves it, too:
  *
  *     defaultsctl write org.example.Player Shuffle -bool true
  */

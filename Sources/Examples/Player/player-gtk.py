@@ -4,7 +4,7 @@
     ./player-gtk.py & ./player-gtk.py
 
 On Debian this needs gir1.2-gtk-4.0, python3-gi and python3-defaults. A switch that is moved in one window moves in
-the other one, and in the windows of the other examples beside this file. A terminal moves it, too:
+the other one, and in the examples of other toolkits and languages. A terminal moves it, too:
 
     defaultsctl write org.example.Player Shuffle -bool true
 """

@@ -4,7 +4,7 @@
  *     ./player-qt & ./player-qt
  *
  * On Debian this needs qt6-base-dev and libdefaults-dev. A box that is checked in one window is checked in the other
- * one, and so is the switch of the other examples beside this file. A terminal checks it, too:
+ * one, and in the examples of other toolkits and languages. A terminal checks it, too:
  *
  *     defaultsctl write org.example.Player Shuffle -bool true
  */

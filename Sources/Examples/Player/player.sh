@@ -8,13 +8,15 @@
 # Status bars such as waybar, polybar and i3blocks run the first line and show what it prints. The window manager runs
 # the others when a key is pressed.
 set -eu
+# Numbers have a point in every country.
+export LC_ALL=C
 player=org.example.Player
 
-# The value that applies, as JSON, from all layers; or what is given. The error says that there is none.
+# The value that applies, from all layers, as JSON; or the second word if there is none.
 value() { defaultsctl read --effective --json "$player" "$1" 2>/dev/null || echo "$2"; }
 
-# Replaces a value by what a function makes of it. If another program changes it at the same time, the generation is not the
-# same any more, and the write is refused; then the newer value is replaced. So two key presses are never counted as one.
+# Replaces a value by what a function makes of it. If another program changes it at the same time, its generation is
+# another one, and the write is refused. Then the newer value is replaced. So two key presses are never counted as one.
 replace() { # KEY FALLBACK TYPE FUNCTION
     while :; do
         generation=$(defaultsctl read --generation "$player" "$1")

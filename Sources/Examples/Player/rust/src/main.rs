@@ -22,7 +22,9 @@ type Service<'a> = Proxy<'a, &'a LocalConnection>;
 /// A missing value is an error of the service, and none of this program.
 fn or_fallback<T>(result: Result<T, Error>, fallback: T) -> Result<T, Error> {
     match result {
-        Err(error) if error.name() == Some("org.defaultsd.Defaults1.Error.NotFound") => Ok(fallback),
+        Err(error) if error.name() == Some("org.defaultsd.Defaults1.Error.NotFound") => {
+            Ok(fallback)
+        }
         result => result,
     }
 }
@@ -31,7 +33,10 @@ fn or_fallback<T>(result: Result<T, Error>, fallback: T) -> Result<T, Error> {
 /// vendor's.
 fn value<T: Arg + for<'a> Get<'a>>(service: &Service, key: &str, fallback: T) -> Result<T, Error> {
     let result = service.method_call(SERVICE, "LookupValue", (PLAYER, key));
-    or_fallback(result.map(|(value, _layer): (Variant<T>, String)| value.0), fallback)
+    or_fallback(
+        result.map(|(value, _layer): (Variant<T>, String)| value.0),
+        fallback,
+    )
 }
 
 fn toggle(service: &Service) -> Result<(), Error> {
@@ -45,15 +50,24 @@ fn toggle(service: &Service) -> Result<(), Error> {
         let (remove, options) = (Vec::<&str>::new(), HashMap::<&str, Variant<bool>>::new());
         let change = (PLAYER, set, remove, expected, options);
         match service.method_call(SERVICE, "ApplyValues", change) {
-            Err(error) if error.name() == Some("org.defaultsd.Defaults1.Error.Conflict") => continue,
+            Err(error) if error.name() == Some("org.defaultsd.Defaults1.Error.Conflict") => {
+                continue
+            }
             result => return result.map(|(_generation,): (u64,)| ()),
         }
     }
 }
 
 fn line(service: &Service) -> Result<String, Error> {
-    let mode = if value(service, "Shuffle", false)? { "shuffle" } else { "in order" };
-    Ok(format!("{mode} {:.0}%", value(service, "Volume", 0.5)? * 100.0))
+    let mode = if value(service, "Shuffle", false)? {
+        "shuffle"
+    } else {
+        "in order"
+    };
+    Ok(format!(
+        "{mode} {:.0}%",
+        value(service, "Volume", 0.5)? * 100.0
+    ))
 }
 
 fn follow(connection: &LocalConnection, service: &Service) -> Result<(), Error> {
