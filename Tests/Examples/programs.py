@@ -26,7 +26,7 @@ class Programs:
         self.install(library)
         self.environment = {
             "PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig", "LD_LIBRARY_PATH": f"{self.prefix}/lib",
-            "PYTHONPATH": f"{self.prefix}/python"}
+            "PYTHONPATH": f"{self.prefix}/python", "CARGO_TARGET_DIR": "target"}
         self.built: dict[str, list[str]] = {}
 
     def install(self, library: pathlib.Path) -> None:
@@ -86,7 +86,7 @@ class Programs:
         """The package dbus is that of Debian: nothing is fetched."""
         if not list(CRATES.glob("dbus-0.9.*")):
             raise Missing("there is no librust-dbus-dev")
-        (self.folder / "rust/.cargo").mkdir()
+        (self.folder / "rust/.cargo").mkdir(exist_ok=True)
         (self.folder / "rust/.cargo/config.toml").write_text(
             '[source.crates-io]\nreplace-with = "debian"\n'
             f'[source.debian]\ndirectory = "{CRATES}"\n[net]\noffline = true\n')

@@ -7,6 +7,7 @@ import subprocess
 import time
 import zlib
 
+from build import Missing
 from privatebus import PATIENCE
 from session import Failure, require
 
@@ -67,8 +68,9 @@ class Picture:
         """The smallest area that has all different pixels."""
         differing = {row: columns for row in range(len(self.rows)) if (columns := self._columns(other, row))}
         require(differing, "the pictures are the same")
-        left, top = min(map(min, differing.values())), min(differing)
-        return Area(left, top, max(map(max, differing.values())) - left + 1, max(differing) - top + 1)
+        columns = [column for columns in differing.values() for column in columns]
+        left, top = min(columns), min(differing)
+        return Area(left, top, max(columns) - left + 1, max(differing) - top + 1)
 
     def write_png(self, file: pathlib.Path) -> None:
         def chunk(kind: bytes, data: bytes) -> bytes:
@@ -98,7 +100,8 @@ class Screen:
         os.close(writing)
         with os.fdopen(reading) as pipe:
             number = pipe.readline().strip()
-        require(number, "Xvfb does not start")
+        if not number:
+            raise Missing("Xvfb does not start here")
         self.environment["DISPLAY"] = f":{number}"
         self.file = directory / "Xvfb_screen0"
         self.leave()
