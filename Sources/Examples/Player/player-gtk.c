@@ -51,15 +51,23 @@ static void value_changed(defaults_t *defaults, const char *key, unsigned origin
     show_values(window);
 }
 
-/* The descriptor is readable: the library calls value_changed() now, on this thread. */
+/* The service has refused a change, for example because a quota is used up. The key has its old value again. */
+static void change_refused(
+    defaults_t *defaults, const char *key, int code, const char *message, void *window) {
+    (void)defaults, (void)key, (void)code;
+    g_printerr("%s\n", message);
+    show_values(window);
+}
+
+/* The descriptor is readable: the library calls the two functions above now, on this thread. */
 static gboolean dispatch(int descriptor, GIOCondition condition, gpointer defaults) {
     (void)descriptor, (void)condition;
     defaults_dispatch(defaults);
     return G_SOURCE_CONTINUE;
 }
 
-/* What the user does is stored at once. No call waits for the service, not even while a slider is dragged. If it is
- * refused, because the key was locked meanwhile, the old value is shown again. */
+/* What the user does is stored at once. No call waits for the service, not even while a slider is dragged. A key that
+ * was locked meanwhile is an error here, and its value is shown again. */
 
 static gboolean shuffle_moved(GtkSwitch *shuffle, gboolean is_on, Preferences *window) {
     (void)shuffle;
@@ -127,6 +135,7 @@ static void activate(GtkApplication *application, gpointer unused) {
 
     window->defaults = defaults_open(PLAYER);
     defaults_watch(window->defaults, NULL, value_changed, window, NULL);
+    defaults_watch_failures(window->defaults, change_refused, window, NULL);
     window->source = g_unix_fd_add(defaults_fd(window->defaults), G_IO_IN, dispatch, window->defaults);
     g_signal_connect(widget, "destroy", G_CALLBACK(window_closed), window);
 

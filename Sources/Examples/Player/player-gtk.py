@@ -69,7 +69,7 @@ class Preferences(Gtk.ApplicationWindow):
         self.name.set_sensitive(not self.player.is_locked("Name"))
 
     def store(self, key, value):
-        """Stores what the user has done: whether it is refused, because the key was locked meanwhile.
+        """Stores what the user has done. The result is whether it is refused, because the key was locked meanwhile.
 
         This does not wait for the service, not even while a slider is dragged.
         """
@@ -84,8 +84,9 @@ class Preferences(Gtk.ApplicationWindow):
 
     def changed(self, *_):
         """The descriptor is readable: some process has changed something."""
-        if self.changes.take():
-            self.show_values()
+        # If the service has refused a change of this window already, there is none to take, and the old value is back.
+        self.changes.take()
+        self.show_values()
         return GLib.SOURCE_CONTINUE
 
     def closed(self, _):

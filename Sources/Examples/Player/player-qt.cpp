@@ -38,22 +38,29 @@ public:
         connect(&name, &QLineEdit::textChanged, this, [this](const QString &text) {
             stored(defaults_set_string(defaults.get(), "Name", text.toUtf8().constData()));
         });
-        // When the descriptor is readable, the library calls the function of the watch, on this thread.
+        // When the descriptor is readable, the library calls the functions of the watches, on this thread.
         connect(&changes, &QSocketNotifier::activated, this, [this] { defaults_dispatch(defaults.get()); });
         defaults_watch(defaults.get(), nullptr, valueChanged, this, nullptr);
+        defaults_watch_failures(defaults.get(), changeRefused, this, nullptr);
         // The first read waits for the service, for two seconds at most. The window is not there yet.
         showValues();
     }
 
 private:
-    // What the user does is stored at once. No call waits for the service, not even while a slider is dragged. If it is
-    // refused, because the key was locked meanwhile, the old value is shown again.
+    // What the user does is stored at once. No call waits for the service, not even while a slider is dragged. A key
+    // that was locked meanwhile is an error here, and its value is shown again.
     void stored(int error) {
         if (error) showValues();
     }
 
     // A change by any process. After one of this window, all widgets show the values already.
     static void valueChanged(defaults_t *, const char *, unsigned, void *window) {
+        static_cast<Preferences *>(window)->showValues();
+    }
+
+    // The service has refused a change, for example because a quota is used up. The key has its old value again.
+    static void changeRefused(defaults_t *, const char *, int, const char *message, void *window) {
+        qWarning("%s", message);
         static_cast<Preferences *>(window)->showValues();
     }
 
