@@ -62,6 +62,7 @@ BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libpq-dev libsodium-
 	pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
+	gir1.2-gtk-4.0 libgtk-4-dev librust-dbus-dev qt6-base-dev xdotool xvfb \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
