@@ -124,6 +124,10 @@ docs: setup
 torture: build setup-run setup-test
 	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
 	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
+	.ci/scratch Tests/Harness/suite --build
+	for place in memory directory postgres; do \
+		.build/debug/RoamTorture $(CURDIR)/$(RELEASE) --engine $$place --seeds 40 --steps 500 || exit; done
+	.ci/scratch Tests/RoamTorture/ablations $(CURDIR)/$(RELEASE)
 
 # Programs and test programs of desktops, unmodified.
 desktop: build setup-run setup-test

@@ -55,7 +55,9 @@ enum Administration {
                 : "The tables have version \(report.version) now; before: \(report.versionBefore)."
         ]
         lines += report.warnings.map { "warning: \($0)" }
-        lines += ["", "Next: put these lines into pg_hba.conf before all others, and reload the server:"]
+        lines += [
+            "", "Next: put these lines into pg_hba.conf before all others, and reload the server:",
+        ]
         lines += report.authenticationLines.map { "  \($0)" }
         lines += ["", "Then, for each user: defaultsd-roam server add-user NAME"]
         return lines

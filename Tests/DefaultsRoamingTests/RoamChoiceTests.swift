@@ -66,7 +66,8 @@ import Testing
     }
 
     @Test(arguments: [
-        RoamChoice.Rule.all, .nothing, .init(only: ["a"], except: []), .init(only: nil, except: ["b*"]),
+        RoamChoice.Rule.all, .nothing, .init(only: ["a"], except: []),
+        .init(only: nil, except: ["b*"]),
         .init(only: ["a", "b*"], except: ["c"]),
     ])
     func `A rule is the same when it was stored`(rule: RoamChoice.Rule) throws {
@@ -74,9 +75,12 @@ import Testing
     }
 
     @Test func `The name of a loser leads back to its key`() {
-        let loser = KeptLoser(domain: "org.example.App", key: "path/with/slashes", name: "17-1f0c22ab")
+        let loser = KeptLoser(
+            domain: "org.example.App", key: "path/with/slashes", name: "17-1f0c22ab")
         #expect(loser.valueKey.flatMap(KeptLoser.init(valueKey:)) == loser)
         #expect(KeptLoser(valueKey: "no-slash") == nil)
-        #expect(KeptLoser(domain: "a", key: String(repeating: "k", count: 1024), name: "1").valueKey == nil)
+        #expect(
+            KeptLoser(domain: "a", key: String(repeating: "k", count: 1024), name: "1").valueKey
+                == nil)
     }
 }

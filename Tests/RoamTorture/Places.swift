@@ -35,7 +35,8 @@ struct FolderMeeting: TormentedPlace {
 
     func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
         try DirectoryEngine(
-            synchroniser.folder(of: machine.number), database: machine.databaseDirectory + "/roam.db",
+            synchroniser.folder(of: machine.number),
+            database: machine.databaseDirectory + "/roam.db",
             on: loop)
     }
 

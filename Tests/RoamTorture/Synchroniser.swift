@@ -27,12 +27,15 @@ final class Synchroniser: @unchecked Sendable {
     }
 
     private func names(in folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }
+            .sorted()
     }
 
     private func copyAll(from source: String, to target: String) throws {
         for name in try names(in: source) {
-            guard let data = FileManager.default.contents(atPath: source + "/" + name) else { continue }
+            guard let data = FileManager.default.contents(atPath: source + "/" + name) else {
+                continue
+            }
             try data.write(to: URL(filePath: target + "/" + name), options: .atomic)
         }
     }
@@ -40,7 +43,8 @@ final class Synchroniser: @unchecked Sendable {
     /// Copies one file from one folder to another, perhaps badly.
     func copySomething() throws {
         let all = folders.keys.sorted()
-        guard let source = all.randomElement(using: &random), let target = all.randomElement(using: &random),
+        guard let source = all.randomElement(using: &random),
+            let target = all.randomElement(using: &random),
             source != target, let from = folders[source]?.path, let to = folders[target]?.path,
             // The file that marks the place is never written again.
             let name = try names(in: from).filter({ $0 != "defaultsd-roam" })
@@ -65,7 +69,9 @@ final class Synchroniser: @unchecked Sendable {
         for (machine, owner) in owners {
             guard let from = folders[machine]?.path else { continue }
             for name in try names(in: from) where name.contains(owner.description) {
-                guard let data = FileManager.default.contents(atPath: from + "/" + name) else { continue }
+                guard let data = FileManager.default.contents(atPath: from + "/" + name) else {
+                    continue
+                }
                 for (other, folder) in folders where other != machine {
                     try data.write(to: URL(filePath: folder.path + "/" + name), options: .atomic)
                 }

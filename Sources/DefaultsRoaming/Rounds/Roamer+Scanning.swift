@@ -30,14 +30,16 @@ extension Roamer {
             }
         }
         try await beforeStep("looked")
+        let times =
+            since == nil ? [:] : try await times(of: Array(values.keys) + missing, in: domain)
         let scan = Scan(
             domain: domain, generation: difference.generation, isFirst: since == nil,
             isOlder: isOlder)
         try state.connection.transaction { () throws(SQLiteError) in
             for (key, bytes) in values where rule.covers(key) {
-                try note(key, bytes, in: scan)
+                try note(key, bytes, in: scan, times)
             }
-            for key in missing where rule.covers(key) { try note(key, nil, in: scan) }
+            for key in missing where rule.covers(key) { try note(key, nil, in: scan, times) }
             for key in lost where rule.covers(key) {
                 // It comes back from the engine.
                 try state.removeBase(of: RoamingKey(domain: domain, name: key))
@@ -58,7 +60,7 @@ extension Roamer {
 
     /// Notes a value that may be an edit.
     private func note(
-        _ name: String, _ archive: [UInt8]?, in scan: Scan
+        _ name: String, _ archive: [UInt8]?, in scan: Scan, _ times: [String: Int64]
     ) throws(SQLiteError) {
         let key = RoamingKey(domain: scan.domain, name: name)
         var base = try state.base(of: key)
@@ -77,11 +79,29 @@ extension Roamer {
                 .unknown
             } else if let heard = heard[key] {
                 .at(heard)
+            } else if let time = times[name] {
+                .noted(time)
             } else {
                 scan.isOlder ? .unknown : .at(clock())
             }
         try state.write(
             EditedKey(key: key, moment: moment, obstacle: archive.flatMap(Self.obstacle)))
+    }
+
+    /// How many keys a call names.
+    private static let keysOfCall = 1000
+
+    /// When keys were changed of which nobody has told, in microseconds since 1970.
+    private func times(of keys: [String], in domain: String) async throws -> [String: Int64] {
+        let unheard = keys.filter { heard[RoamingKey(domain: domain, name: $0)] == nil }
+        var times: [String: Int64] = [:]
+        for start in stride(from: 0, to: unheard.count, by: Self.keysOfCall) {
+            let part = Array(unheard[start..<min(start + Self.keysOfCall, unheard.count)])
+            for change in try await defaults.changeTimes(of: part, in: domain) ?? [] {
+                times[change.key] = change.time.map { Int64(clamping: $0) * 1_000_000 }
+            }
+        }
+        return times
     }
 
     /// Why a value stays; nil if it roams.

@@ -66,6 +66,7 @@ extension Roamer {
         let token = "roam-\(ReplicaID.random())"
         transaction.token = token
         transaction.isDurable = true
+        transaction.listsLockedKeys = true
         transaction.unchangedSince = try state.generations(of: domain)?.looked
         try state.begin(token, storing: arrivals)
         try await beforeStep("storing")

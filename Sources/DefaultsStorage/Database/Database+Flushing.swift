@@ -41,7 +41,7 @@ extension Database {
         }
         let changes = contents.overlay.beginFlush()
         return FlushBatch(
-            generation: counter.current, changes: changes, recordStart: counter.recordStart,
+            generation: counter.current, changes: changes, record: counter.record,
             lastSegment: journal.lastSealed, host: hostToNote(with: changes))
     }
 

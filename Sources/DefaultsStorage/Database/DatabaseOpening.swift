@@ -179,7 +179,7 @@ extension DatabaseOpening {
         recovery.isRaised = true
         let batch = FlushBatch(
             generation: recovery.counter.current, changes: recovery.contents.overlay.beginFlush(),
-            recordStart: recovery.counter.recordStart, lastSegment: nil, host: nil)
+            record: recovery.counter.record, lastSegment: nil, host: nil)
         do {
             try FlushTransaction(on: store.connection).write(batch)
             recovery.contents.overlay.finishFlush()

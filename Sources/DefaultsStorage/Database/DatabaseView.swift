@@ -40,7 +40,7 @@ package struct DatabaseView {
 
     /// The generation from which on all changes are known, except removals that a domain has
     /// forgotten.
-    package var recordStart: Generation { counter.recordStart }
+    package var recordStart: Generation { counter.record.start }
 
     /// The value of a key; nil if there is none.
     ///

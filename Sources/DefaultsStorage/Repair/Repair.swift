@@ -226,7 +226,7 @@ extension Repair {
         try store.finish(
             StoreState(
                 uuid: uuid, generation: generation,
-                ceiling: landing, recordStart: landing),
+                ceiling: landing, record: ChangeRecord(start: landing)),
             report)
     }
 

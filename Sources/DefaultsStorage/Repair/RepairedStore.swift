@@ -181,7 +181,7 @@ final class RepairedStore {
             """)
         try insert.bind(state.generation.column, at: 2)
         try insert.bind(state.ceiling.column, at: 3)
-        try insert.bind(state.recordStart.column, at: 4)
+        try insert.bind(state.record.start.column, at: 4)
         try insert.run(withBlob: state.uuid.bytes, at: 1)
         // The next flush is later than changes whose time was lost.
         try add(TimeRow(generation: state.generation, time: 0))

@@ -23,7 +23,7 @@ enum SalvagedRow {
         // record.
         guard record.columns.first == .null else { return nil }
         switch (record.columns.count, record.columns.dropFirst().first) {
-        case (4...6, .blob):
+        case (4...7, .blob):
             guard let state = StoreState(record.columns) else { return nil }
             self = .state(state)
         case (5...8, .text):
@@ -156,7 +156,7 @@ extension StoreState {
         else { return nil }
         self.init(
             uuid: uuid, generation: generation, ceiling: ceiling,
-            recordStart: columns.generation(at: 4) ?? generation)
+            record: ChangeRecord(start: columns.generation(at: 4) ?? generation))
     }
 }
 

@@ -7,8 +7,8 @@ package struct FlushBatch: Sendable {
     package let generation: Generation
     /// The changes themselves, coalesced.
     let changes: PendingChanges
-    /// The generation from which the record of changes is complete.
-    let recordStart: Generation
+    /// After which generations all changes are known.
+    let record: ChangeRecord
     /// The last segment of the journal that is no longer needed when the batch is written.
     let lastSegment: UInt64?
     /// This machine, if its name in the store must be changed.
@@ -144,10 +144,11 @@ struct FlushTransaction {
 
     private func writeState(_ batch: FlushBatch) throws(SQLiteError) {
         let update = try connection.prepare(
-            "UPDATE state SET generation = ?1, ceiling = ?2, record_start = ?3")
+            "UPDATE state SET generation = ?1, ceiling = ?2, record_start = ?3, eras = ?4")
         try update.bind(batch.generation.column, at: 1)
         try update.bind(batch.ceiling.column, at: 2)
-        try update.bind(batch.recordStart.column, at: 3)
+        try update.bind(batch.record.start.column, at: 3)
+        try update.bind(batch.record.text, at: 4)
         try update.run()
     }
 }

@@ -14,20 +14,17 @@ struct GenerationCounter: Equatable {
     private(set) var durable: Generation
     /// The last number that may be given until a flush has raised it.
     private(set) var ceiling: Generation
-    /// The generation from which the record of changes is complete.
-    ///
-    /// If the numbers have jumped, the skipped ones may have been given to changes that are lost.
-    /// So it is not known what came after one of them.
-    let recordStart: Generation
+    /// After which generations all changes are known.
+    let record: ChangeRecord
 
     init(
-        current: Generation, durable: Generation, ceiling: Generation, recordStart: Generation
+        current: Generation, durable: Generation, ceiling: Generation, record: ChangeRecord
     ) {
         precondition(durable <= current, "what is durable has happened")
         self.current = current
         self.durable = durable
         self.ceiling = ceiling
-        self.recordStart = recordStart
+        self.record = record
     }
 
     /// The counter that a start continues with.
@@ -37,7 +34,8 @@ struct GenerationCounter: Equatable {
         let current = journal?.generation ?? store.generation
         self.init(
             current: current, durable: store.generation, ceiling: store.ceiling,
-            recordStart: journal?.hasJumped == true ? current : store.recordStart)
+            record: journal?.hasJumped == true
+                ? store.record.jumping(from: store.generation, to: current) : store.record)
     }
 
     /// Whether no number may be given until a flush has raised the ceiling.
@@ -60,7 +58,7 @@ struct GenerationCounter: Equatable {
 
     /// Whether all changes after a generation are known.
     func reaches(backTo generation: Generation) -> Bool {
-        recordStart <= generation && generation <= current
+        record.reaches(backTo: generation, now: current)
     }
 
     /// Notes that a batch is on disk.

@@ -93,6 +93,10 @@ enum Schema {
         ) STRICT;
         INSERT INTO times SELECT generation, 0 FROM state;
         """,
+        """
+        -- The record of changes is whole from these generations on, too: ranges such as 1-17.
+        ALTER TABLE state ADD COLUMN eras TEXT NOT NULL DEFAULT '';
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.

@@ -193,7 +193,7 @@ extension StoreFile {
         let state: StoreState?
         do throws(SQLiteError) {
             let select = try connection.prepare(
-                "SELECT uuid, generation, ceiling, record_start FROM state")
+                "SELECT uuid, generation, ceiling, record_start, eras FROM state")
             state = try select.step() ? StoreState(row: select) : nil
         } catch {
             throw .storeFailure(path, error, .cannotOpen)
@@ -258,7 +258,8 @@ extension StoreState {
             generation <= ceiling
         else { return nil }
         self.init(
-            uuid: uuid, generation: generation, ceiling: ceiling, recordStart: recordStart)
+            uuid: uuid, generation: generation, ceiling: ceiling,
+            record: ChangeRecord(start: recordStart, text: row.text(at: 4) ?? ""))
     }
 }
 
@@ -270,9 +271,8 @@ struct StoreState: Equatable {
     let generation: Generation
     /// The ceiling: no number above it was given while this was the store.
     let ceiling: Generation
-    /// The generation from which the record of changes is complete: the numbers have not jumped
-    /// since.
-    let recordStart: Generation
+    /// After which generations all changes are known.
+    let record: ChangeRecord
 }
 
 /// Which files the connections to a store have open: the database, and its write-ahead log.

@@ -34,8 +34,10 @@ import Testing
         try laptop.write("org.example.Editor", "Font", "Mono")
         try laptop.write("org.example.Editor", "WindowPlace", "LeftCorner")
         try laptop.write("org.example.Other", "Name", "Private")
-        try laptop.desktop.tool("-currentHost", "write", "org.example.Editor", "Screen", "-string", "Large")
-            .requireOutput()
+        try laptop.desktop.tool(
+            "-currentHost", "write", "org.example.Editor", "Screen", "-string", "Large"
+        )
+        .requireOutput()
         try laptop.roam("now")
         let files = try FileManager.default.contentsOfDirectory(atPath: shared.path).map {
             try Data(contentsOf: URL(filePath: shared.path + "/" + $0))
@@ -47,7 +49,9 @@ import Testing
         }
     }
 
-    @Test func `A machine that joins keeps its own value as a conflict, and can take it back`() throws {
+    @Test func `A machine that joins keeps its own value as a conflict, and can take it back`()
+        throws
+    {
         try laptop.enable()
         try laptop.roam("add", "org.example.Editor")
         try laptop.write("org.example.Editor", "Font", "Mono")
@@ -59,7 +63,9 @@ import Testing
         try laptop.waitUntil("org.example.Editor", "Theme", is: "Dark")
         let listed = try tower.roam("conflicts")
         #expect(listed.contains("org.example.Editor Font"), "\(listed)")
-        #expect(listed.contains("lost    \"Serif\"") && listed.contains("stands  \"Mono\""), "\(listed)")
+        #expect(
+            listed.contains("lost    \"Serif\"") && listed.contains("stands  \"Mono\""), "\(listed)"
+        )
         // The conflict has roamed, too.
         try wait { try laptop.roam("conflicts") == listed }
         let name = try #require(listed.split(separator: " ").first.map(String.init))
@@ -91,7 +97,10 @@ import Testing
         #expect(try laptop.roam("machines").split(separator: "\n").count == 1)
         // It joins anew.
         try tower.roam("now")
-        try wait { try laptop.roam("now"); return try laptop.roam("machines").split(separator: "\n").count == 2 }
+        try wait {
+            try laptop.roam("now");
+            return try laptop.roam("machines").split(separator: "\n").count == 2
+        }
         #expect(tower.read("org.example.Editor", "Font") == "Mono")
 
         try tower.roam("disable")
@@ -109,6 +118,8 @@ import Testing
         #expect(laptop.refusal("drop", "org.example.None").contains("not in the user's list"))
         #expect(laptop.refusal("conflicts", "--dismiss", "none").contains("no conflict 'none'"))
         #expect(laptop.refusal("enbale").contains("Did you mean 'enable'?"))
-        #expect(laptop.refusal("enable", "--directory", "/nonexistent/place").contains("/nonexistent/place"))
+        #expect(
+            laptop.refusal("enable", "--directory", "/nonexistent/place").contains(
+                "/nonexistent/place"))
     }
 }
