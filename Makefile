@@ -36,7 +36,7 @@ SWIFT_BUILD = .ci/scratch --in $(CURDIR)/.build/scratch swift build --traits Pro
 	-Xswiftc -use-ld=lld -Xswiftc -L -Xswiftc $(LINKED) -Xswiftc -Xclang-linker -Xswiftc -static-libgcc \
 	$(addprefix -Xlinker ,-z now -z relro $(PACKED) --icf=all --no-export-dynamic \
 		--no-eh-frame-hdr -T Sources/Programs/sections.ld)
-PROGRAMS = defaultsd defaultsctl
+PROGRAMS = defaultsd defaultsctl defaultsd-roam
 SWIFT_VERSION = 6.2
 CONTRACT = Sources/DefaultsProtocol/org.defaultsd.Defaults1.xml
 COMPLETIONS = Sources/defaultsctl/Completion/Scripts
@@ -53,12 +53,13 @@ GSETTINGS_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -fvisibility=hidden -f
 GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable=giomoduledir gio-2.0)),$(PREFIX)/lib/gio/modules)
 # The services of desktops whose names the daemon can own.
 ADOPTED_NAMES = ca.desrt.dconf org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
-MANUALS = defaultsctl.1 defaultsd.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
+MANUALS = defaultsctl.1 defaultsd.8 defaultsd-roam.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
 	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libpq-dev libsqlite3-dev gcc libc6-dev pkg-config python3
+BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libpq-dev libsodium-dev libsqlite3-dev gcc libc6-dev \
+	pkg-config python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
@@ -177,8 +178,11 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 	ln -sf ../defaultsd.socket $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	install -m 644 systemd/org.defaultsd.Defaults1.service.in \
 		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
-	sed -i 's|@BINDIR@|$(BINDIR)|' $(DESTDIR)$(UNITDIR)/defaultsd.service \
-		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	install -m 644 systemd/defaultsd-roam.service.in $(DESTDIR)$(UNITDIR)/defaultsd-roam.service
+	install -m 644 systemd/org.defaultsd.Roam1.service.in \
+		$(DESTDIR)$(BUSDIR)/services/org.defaultsd.Roam1.service
+	sed -i 's|@BINDIR@|$(BINDIR)|' $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd-roam.service) \
+		$(addprefix $(DESTDIR)$(BUSDIR)/services/,org.defaultsd.Defaults1.service org.defaultsd.Roam1.service)
 	# 'defaultsctl adopt' makes links to these.
 	install -d $(DESTDIR)$(BUSDIR)/adopted-services
 	for name in $(ADOPTED_NAMES); do \
@@ -229,12 +233,12 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,$(PROGRAMS))
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libdefaults.so.1 libdefaults.so pkgconfig/defaults.pc)
 	rm -f $(DESTDIR)$(INCLUDEDIR)/defaults.h
-	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket)
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service defaultsd.socket defaultsd-roam.service)
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
 		defaultsd-helper.socket defaultsd-helper@.service)
 	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
-	rm -f $(DESTDIR)$(BUSDIR)/services/org.defaultsd.Defaults1.service
+	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/services/,org.defaultsd.Defaults1.service org.defaultsd.Roam1.service)
 	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
 	rm -f $(DESTDIR)$(PORTALDIR)/defaultsd.portal

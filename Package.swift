@@ -48,6 +48,7 @@ let package = Package(
     products: [
         .executable(name: "defaultsd", targets: ["defaultsd"]),
         .executable(name: "defaultsctl", targets: ["defaultsctl"]),
+        .executable(name: "defaultsd-roam", targets: ["defaultsd-roam"]),
         .library(name: "DefaultsClient", targets: ["DefaultsClient"]),
         .library(name: "KeyedArchive", targets: ["KeyedArchive"]),
         .library(name: "DefaultsFoundation", targets: ["DefaultsFoundation"]),
@@ -73,6 +74,9 @@ let package = Package(
         .systemLibrary(
             name: "CExpat", path: "Sources/CExpat", pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .yum(["expat-devel"])]),
+        .systemLibrary(
+            name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
 
         .systemLibrary(
             name: "CPostgres", path: "Sources/CPostgres", pkgConfig: "libpq",
@@ -143,11 +147,22 @@ let package = Package(
             "DefaultsRoaming",
             [
                 "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
-                "KeyedArchive", "SQLite", "SystemCalls",
+                "KeyedArchive", "SQLite", "CSodium",
+            ]),
+        module(
+            "RoamingDirectory",
+            [
+                "DefaultsRoaming", "DefaultsTerms", "DBus", "PropertyList", "SQLite", "SystemCalls",
             ]),
         module("Postgres", ["CPostgres", "DBus"]),
         module("RoamingPostgres", ["DefaultsRoaming", "Postgres", "DBus"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
+        program(
+            "defaultsd-roam",
+            [
+                "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "ServiceLife",
+                "DefaultsProtocol", "DBus", "SystemCalls",
+            ]),
         program(
             "defaultsctl",
             [
@@ -166,7 +181,7 @@ let package = Package(
 
         // What is installed: building this target builds the programs and the library for C at once.
         module(
-            "Programs", ["defaultsd", "defaultsctl", "CDefaults"],
+            "Programs", ["defaultsd", "defaultsctl", "defaultsd-roam", "CDefaults"],
             exclude: ["hashes.ld", "sections.ld"]),
 
         .target(
@@ -226,6 +241,13 @@ let package = Package(
                 "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
                 "SetArchiver", "TestSupport", "ArchiveTestSupport",
             ]),
+        .executableTarget(
+            name: "RoamTorture",
+            dependencies: [
+                "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "RoamingTerms",
+                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
+            ],
+            path: "Tests/RoamTorture", swiftSettings: strict),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
@@ -245,6 +267,12 @@ let package = Package(
             ]),
         tests("DefaultsctlTests", ["defaultsctl"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
+        tests(
+            "DefaultsRoamingTests",
+            [
+                "DefaultsRoaming", "RoamingTerms", "KeyedArchive", "PropertyList", "TestSupport",
+                "ArchiveTestSupport",
+            ]),
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
@@ -284,7 +312,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram",
+                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
                 "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
             ]),
     ]

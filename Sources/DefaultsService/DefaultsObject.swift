@@ -156,6 +156,7 @@ extension DefaultsObject {
                 property(Contract.durableGeneration) {
                     .uint64($0.database.durableGeneration.rawValue)
                 },
+                property(Contract.recordStart) { .uint64($0.database.view.recordStart.rawValue) },
                 property(Contract.pendingChanges) {
                     .uint32(UInt32(clamping: $0.database.pendingChanges))
                 },

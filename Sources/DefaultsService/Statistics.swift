@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import DefaultsStorage
+import SystemCalls
 
 /// What the service has done since its start.
 struct Statistics {

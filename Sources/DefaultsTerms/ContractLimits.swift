@@ -30,6 +30,9 @@ package enum ContractLimits {
     /// The largest total size of the names in a signal `Changed`, in bytes (64 KiB).
     package static let maximumSignalledNames = 64 << 10
 
+    /// The largest total size of the names of locked keys in an error `Locked`, in bytes (1 MiB).
+    package static let maximumLockedNames = 1 << 20
+
     /// The largest total size of the archives in a signal `ChangedValues`, in bytes (16 KiB).
     package static let maximumSignalledValues = 16 << 10
 }

@@ -21,7 +21,7 @@ enum Main {
             case .help: print(RoamOptions.help, terminator: "")
             case .version: print("defaultsd-roam \(Version.current)")
             case .serve: exit(serve())
-            case .server(let command): exit(administer(command))
+            case .server(let command): exit(Administration.run(command))
             }
         } catch {
             complain("\(error); see defaultsd-roam --help")

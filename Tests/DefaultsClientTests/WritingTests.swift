@@ -35,6 +35,7 @@ import Testing
         #expect(failure.action == .write)
         #expect(failure.keys == ["PlayMusic", "PlaySound"])
         #expect(failure.error.code == .locked)
+        #expect(failure.error.lockedKeys.values.map(\.self) == [["PlaySound"]])
         await #expect(throws: DefaultsError.self) {
             try await defaults.transaction { $0[.playSound] = false }
         }

@@ -133,6 +133,7 @@ import Testing
 
     @Test(arguments: [
         TransactionOptions<PlainNames>(), TransactionOptions(isDurable: true, token: "t"),
+        TransactionOptions(isUndo: true, unchangedSince: 7),
     ])
     func `A transaction arrives with all its parts`(
         options: TransactionOptions<PlainNames>

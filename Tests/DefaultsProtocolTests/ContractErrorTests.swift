@@ -13,6 +13,33 @@ import Testing
         #expect(ContractError(DBusError(error.errorName, error.errorMessage)) == error)
     }
 
+    @Test func `The locked keys cross the bus after the message`() async throws {
+        let error = ContractError(
+            .locked, "Locked.",
+            locked: [
+                LockedKeys(domain: "a.b", keys: ["x", "y"]), LockedKeys(domain: "c@host", keys: []),
+            ])
+        let exchange = try Exchange()
+        let carried = await #expect(throws: ContractError.self) {
+            try await exchange.carry(Contract.Remove.self, ("a.b", "x")) { _ in
+                throw error
+            } write: { _ in
+            }
+        }
+        #expect(carried == error)
+    }
+
+    @Test(arguments: [
+        [], [Value.uint32(1)], [.array(of: "s", [.string("x")])],
+        [.array(of: "(sas)", [.structure([.string("a.b")])])],
+    ])
+    func `An error Locked without a valid list has no locked keys`(details: [Value]) {
+        let name = ContractError.Code.locked.errorName
+        #expect(
+            ContractError(DBusError(name, "Locked.", details: details))
+                == ContractError(.locked, "Locked."))
+    }
+
     @Test(arguments: ContractError.Remark.allCases)
     func `A refusal is distinguished from the remark that nothing was changed`(
         remark: ContractError.Remark

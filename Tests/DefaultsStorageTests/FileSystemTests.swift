@@ -53,7 +53,7 @@ import Testing
     func directory() throws {
         let table = try #require(MountTable.current)
         for path in ["/dev/shm", "/tmp"] {
-            let fileSystem = FileSystem(of: PrivateDirectory(existing: path))
+            let fileSystem = FileSystem(ofDirectory: path)
             let number = try Scratch.output(of: "stat", "-f", "-c", "%t", path)
             let type = try #require(UInt32(number, radix: 16))
             var status = stat()
@@ -61,6 +61,6 @@ import Testing
             let device = MountTable.number(of: status.st_dev)
             #expect(fileSystem == FileSystem(type: type) { table.type(ofDevice: device) })
         }
-        #expect(FileSystem(of: PrivateDirectory(existing: "/nowhere")).isNetwork == false)
+        #expect(FileSystem(ofDirectory: "/nowhere").isNetwork == false)
     }
 }

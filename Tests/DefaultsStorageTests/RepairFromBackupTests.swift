@@ -270,6 +270,11 @@ import Testing
             try database.firstConflict(of: [.key(Key("changed"), changed)], in: domain) != nil)
         #expect(try database.firstConflict(of: [.wholeDomain(whole)], in: domain) != nil)
         #expect(try !database.changes(of: domain, since: whole).isComplete)
+        // A client can tell that from forgotten removals.
+        #expect(database.view.recordStart > whole)
+        #expect(
+            try database.firstConflict(of: [.unchanged(Key("changed"), since: whole)], in: domain)
+                != nil)
         #expect(try database.set(["later": [1]]).generation > whole)
     }
 

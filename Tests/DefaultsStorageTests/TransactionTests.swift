@@ -153,6 +153,76 @@ import Testing
         #expect(try !holds("", other.rawValue))
     }
 
+    @Test("Keys are unchanged since their last change or removal, pending and flushed")
+    func unchangedSince() async throws {
+        let database = try scratch.open()
+        let before = try database.set(["a": [1], "b": [1]]).generation
+        let set = try database.set(["a": [2]]).generation
+        let removed = try database.remove("b").generation
+        func holds(_ key: String, _ number: UInt64) throws -> Bool {
+            let expectation = Expectation.unchanged(
+                try Key(key), since: Generation(rawValue: number))
+            return try database.firstConflict(of: [expectation], in: domain) == nil
+        }
+        for _ in 1...2 {
+            #expect(try !holds("a", before.rawValue))
+            #expect(try holds("a", set.rawValue))
+            #expect(try !holds("b", set.rawValue))
+            #expect(try holds("b", removed.rawValue))
+            #expect(try holds("absent", 1))
+            for key in ["a", "b", "absent"] {
+                #expect(try !holds(key, 0))
+                #expect(try !holds(key, removed.rawValue + 1))
+                #expect(try !holds(key, .max))
+            }
+            try await database.flush()
+        }
+        database.close()
+    }
+
+    @Test(
+        "A missing key may have been removed before the record of removals begins",
+        arguments: [true, false])
+    func unchangedSinceForgottenRemovals(isFlushed: Bool) async throws {
+        let database = try scratch.open()
+        let before = try database.set(["a": [1]]).generation
+        let cleared = try database.commit(ChangeProposal(clearing: domain, origin: "")).generation
+        let later = try database.set(["b": [1]]).generation
+        if isFlushed { try await database.flush() }
+        func holds(_ key: String, _ since: Generation) throws -> Bool {
+            let expectation = Expectation.unchanged(try Key(key), since: since)
+            return try database.firstConflict(of: [expectation], in: domain) == nil
+        }
+        for key in ["a", "absent"] {
+            #expect(try !holds(key, before))
+            #expect(try holds(key, cleared))
+        }
+        #expect(try !holds("b", cleared))
+        #expect(try holds("b", later))
+        database.close()
+    }
+
+    @Test("After a power cut a key may have changed after every number except its own last")
+    func unchangedSincePowerCut() async throws {
+        let database = try scratch.open()
+        let durable = try database.set(["a": [1]]).generation
+        let other = try database.set(["x": [1]], in: "org.example.Other").generation
+        try await database.flush()
+        // The key was different at this number, which is lost.
+        let lost = try database.set(["a": [2]]).generation
+        let after = try scratch.copyWithoutRuntime().open(boot: .random())
+        func holds(_ key: String, _ since: Generation) throws -> Bool {
+            let expectation = Expectation.unchanged(try Key(key), since: since)
+            return try after.firstConflict(of: [expectation], in: domain) == nil
+        }
+        #expect(try holds("a", durable))
+        for since in [other, lost] { #expect(try !holds("a", since)) }
+        for since in [durable, other, lost] { #expect(try !holds("absent", since)) }
+        for key in ["a", "absent"] { #expect(try holds(key, after.generation)) }
+        database.close()
+        after.close()
+    }
+
     @Test("After a power cut a domain may have changed after every number except its own last")
     func expectationsAfterPowerCut() async throws {
         let database = try scratch.open()

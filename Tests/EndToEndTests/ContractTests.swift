@@ -33,6 +33,7 @@ import Testing
         ).requireOutput()
         #expect(all.contains("'Generation': <uint64 1>"))
         #expect(all.contains("'DurableGeneration': <uint64 1>"))
+        #expect(all.contains("'RecordStart': <uint64 1>"))
         #expect(all.contains("'PendingChanges': <uint32 0>"))
         #expect(all.contains("'StorageError': <''>"))
         #expect(all.contains("'MaximumValueSize': <uint64 16777216>"))

@@ -45,6 +45,79 @@ import Testing
         #expect(try desktop.property("Generation") == before)
     }
 
+    /// The name of the error of a call, and the list after its message.
+    private func lockedKeys(_ method: String, _ arguments: String) throws -> String {
+        try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            import sys
+            call = Gio.DBusMessage.new_method_call(
+                service.props.g_name, service.props.g_object_path, service.props.g_interface_name,
+                sys.argv[1])
+            call.set_body(GLib.Variant.parse(None, sys.argv[2], None, None))
+            answer, _ = bus.send_message_with_reply_sync(
+                call, Gio.DBusSendMessageFlags.NONE, -1, None)
+            message, locked = answer.get_body().unpack()
+            print(answer.get_error_name().rpartition(".")[2], locked)
+            """, method, arguments
+        ).requireOutput()
+    }
+
+    @Test(arguments: [
+        ("SetValue", "('org.example.App', 'Theme', <1>)", "[('org.example.App', ['Theme'])]"),
+        (
+            "Rename", "('org.example.App@host', 'Theme', 'Single')",
+            "[('org.example.App@host', ['Theme', 'Single'])]"
+        ),
+        (
+            "ApplyValues",
+            "('org.example.App', {'Free': <1>, 'Theme': <1>}, ['Proxy.Host'], @a{st} {}, @a{sv} {})",
+            "[('org.example.App', ['Theme', 'Proxy.Host'])]"
+        ),
+        (
+            "ApplyAllValues",
+            """
+            ([('org.example.App', {'Single': <1>}, @as [], @a{st} {}),
+              ('org.example.Other', {'Single': <1>}, @as [], {'': 7}),
+              ('org.example.App@host', {'Free': <1>}, ['Theme'], @a{st} {})], @a{sv} {})
+            """, "[('org.example.App', ['Single']), ('org.example.App@host', ['Theme'])]"
+        ),
+        ("RemoveDomain", "('org.example.App',)", "[('org.example.App', ['Proxy.Host', 'Theme'])]"),
+        (
+            "ApplyValues",
+            "('org.example.App@managed', {'x': <1>}, ['y'], @a{st} {}, @a{sv} {})",
+            "[('org.example.App@managed', ['x', 'y'])]"
+        ),
+    ])
+    func `The error names all locked keys of the change for programs, too`(
+        method: String, arguments: String, list: String
+    ) throws {
+        #expect(try lockedKeys(method, arguments) == "Locked \(list)\n")
+    }
+
+    @Test func `Of very many locked keys the error names the first`() throws {
+        let names = (0..<1500).map { "Proxy.\(1000 + $0)" + String(repeating: "k", count: 990) }
+        let quoted = names.map { "'\($0)'" }.joined(separator: ", ")
+        let listed = try desktop.python(
+            """
+            \(Desktop.pythonArchive)
+            import sys
+            call = Gio.DBusMessage.new_method_call(
+                service.props.g_name, service.props.g_object_path, service.props.g_interface_name,
+                "ApplyValues")
+            call.set_body(GLib.Variant.parse(
+                None, f"('org.example.App', @a{{sv}} {{}}, [{sys.stdin.read()}], @a{{st}} {{}}, @a{{sv}} {{}})",
+                None, None))
+            answer, _ = bus.send_message_with_reply_sync(
+                call, Gio.DBusSendMessageFlags.NONE, -1, None)
+            (domain, keys), = answer.get_body().unpack()[1]
+            print("\\n".join(keys))
+            """, input: quoted
+        ).requireOutput().split(separator: "\n").map(String.init)
+        #expect(listed == Array(names.prefix(listed.count)))
+        #expect((1000 << 10..<1 << 20).contains(listed.count * 1000))
+    }
+
     /// An archive in place of the text for one.
     private func bytes(_ arguments: ArraySlice<String>) -> [String] {
         let archive = desktop.call("Get", Self.app, "Free").output

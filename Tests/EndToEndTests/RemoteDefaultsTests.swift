@@ -43,6 +43,55 @@ import Testing
         }
     }
 
+    @Test func `A transaction is made without the locked keys that the error names`() async throws {
+        try desktop.write(
+            #"{"$locked": ["Proxy.*", "Theme"]}"#, to: "org.example.App.json", in: .managed)
+        try await withDefaults { defaults in
+            var values: [String: KeyedArchive] = [:]
+            for key in ["Free", "Proxy.Host", "Theme"] {
+                values[key] = try KeyedArchive(json: "1")
+            }
+            func apply() async throws -> UInt64 {
+                var transaction = DefaultsTransaction()
+                for (key, archive) in values { transaction.set(key, to: archive) }
+                return try await defaults.apply(transaction, in: "org.example.App")
+            }
+            let error = try await #require(throws: DefaultsError.self) { _ = try await apply() }
+            #expect(error.code == .locked)
+            let locked = try #require(error.lockedKeys["org.example.App"])
+            #expect(locked.sorted() == ["Proxy.Host", "Theme"] && error.lockedKeys.count == 1)
+            for key in locked { values[key] = nil }
+            _ = try await apply()
+            #expect(try await defaults.keys(in: "org.example.App") == ["Free"])
+        }
+    }
+
+    @Test func `A transaction is refused if a key of it has changed after a generation`()
+        async throws
+    {
+        try await withDefaults { defaults in
+            let one = try KeyedArchive(json: "1")
+            let before = try await defaults.set(one, forKey: "a", in: "org.example.App")
+            try await defaults.set(one, forKey: "b", in: "org.example.App")
+            #expect(try await defaults.status().recordStart == 1)
+            for (key, isRefused) in [("b", true), ("a", false)] {
+                var transaction = DefaultsTransaction()
+                transaction.remove(key)
+                transaction.unchangedSince = before
+                do {
+                    try await defaults.apply(transaction, in: "org.example.App")
+                    #expect(!isRefused)
+                } catch let error as DefaultsError where error.code == .conflict {
+                    #expect(isRefused)
+                }
+                await #expect(throws: DefaultsError.self) {
+                    try await defaults.applyAll(
+                        [("org.example.App", transaction)], unchangedSince: before)
+                }
+            }
+        }
+    }
+
     @Test func `A watcher gets each change in its domain and in no other`() async throws {
         try await withDefaults { defaults in
             let changes = try await defaults.changes(in: "org.example.App")

@@ -65,6 +65,57 @@ import Testing
         #expect(keys == (holds ? "(['a', 'b'],)\n" : "(['a'],)\n"))
     }
 
+    @Test(arguments: [
+        // The generations: 2 sets a, b and c; 3 changes a and removes b; 4 is another domain's.
+        ("{'a': <9>}", "[]", "2", "'a' of org.example.App"), ("{'a': <9>}", "[]", "3", nil),
+        ("{'c': <9>}", "[]", "2", nil), ("{'c': <9>}", "['a']", "2", "generation 3"),
+        ("{'b': <9>}", "[]", "2", "'b' of org.example.App"), ("{'b': <9>}", "[]", "3", nil),
+        ("{'new': <9>}", "[]", "1", nil), ("{}", "['b']", "2", "generation 3"),
+        ("{}", "[]", "2", nil), ("{'c': <1>}", "[]", "1", "generation 2"),
+        ("{'c': <9>}", "[]", "4", nil), ("{'c': <9>}", "[]", "5", "unknown"),
+        ("{'c': <9>}", "[]", "0", "generation 2"), ("{'new': <9>}", "[]", "0", "unknown"),
+    ])
+    func `With unchanged-since, no key of the change may have changed after that`(
+        set: String, remove: String, since: String, conflict: String?
+    ) throws {
+        apply("{'a': <1>, 'b': <1>, 'c': <1>}")
+        apply("{'a': <2>}", "['b']")
+        desktop.call("SetValue", "org.example.Other", "c", "<1>")
+        let options = "{'unchanged-since': <uint64 \(since)>, 'token': <'once'>}"
+        let first = apply(set, remove, options: options)
+        for signal in [nil, SIGKILL, SIGTERM] {
+            if let signal { try desktop.killDaemon(signal) }
+            let answer = apply(set, remove, options: options)
+            guard let conflict else {
+                // The token has the reply of the first one, which has changed its keys itself.
+                #expect(answer.status == 0 && answer.output == first.output)
+                continue
+            }
+            #expect(answer.errorName == BadInputTests.own("Conflict"))
+            #expect(answer.error.contains(conflict) && answer.error.contains("Nothing was changed"))
+            #expect(try desktop.property("Generation") == "<uint64 4>")
+        }
+    }
+
+    @Test func `ApplyAll with unchanged-since changes all domains or none`() throws {
+        apply("{'a': <1>}")
+        desktop.call("SetValue", "org.example.Other", "b", "<1>")
+        func applyAll(_ since: Int) -> ProgramResult {
+            desktop.call(
+                "ApplyAllValues",
+                """
+                [('org.example.App', {'a': <5>}, @as [], @a{st} {}),
+                 ('org.example.Other', {'c': <5>}, ['b'], @a{st} {})]
+                """, "{'unchanged-since': <uint64 \(since)>}")
+        }
+        let refused = applyAll(2)
+        #expect(refused.errorName == BadInputTests.own("Conflict"))
+        #expect(refused.error.contains("'b' of org.example.Other"))
+        #expect(try desktop.property("Generation") == "<uint64 3>")
+        #expect(applyAll(3).output == "(uint64 4,)\n")
+        #expect(applyAll(3).errorName == BadInputTests.own("Conflict"))
+    }
+
     @Test func `A domain without keys meets the expectation 0 for the whole domain`() throws {
         #expect(apply("{'a': <1>}", expected: "{'': uint64 0}").status == 0)
         #expect(
@@ -80,6 +131,10 @@ import Testing
         ("{}", "[]", "{}", "{'token': <''>}", "A token has 1 to 255 bytes"),
         ("{}", "[]", "{}", "{'token': <1>}", "The option 'token' must be a string (s)."),
         ("{}", "[]", "{}", "{'durable': <1>}", "The option 'durable' must be a boolean (b)."),
+        (
+            "{}", "[]", "{}", "{'unchanged-since': <1>}",
+            "The option 'unchanged-since' must be a generation (t)."
+        ),
         ("{}", "[]", "{}", "{'quick': <true>}", "There is no option 'quick'."),
     ])
     func `A contradiction is InvalidArgs, with the reason`(

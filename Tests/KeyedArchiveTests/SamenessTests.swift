@@ -170,6 +170,8 @@ struct SamenessTests {
         let right = try KeyedArchive(validating: value.right)
         #expect(left.isSame(as: right))
         #expect(right.isSame(as: left))
+        #expect(left.canonicalForm != nil)
+        #expect(left.canonicalForm == right.canonicalForm)
     }
 
     @Test("are the same with integers of other widths")
@@ -178,6 +180,7 @@ struct SamenessTests {
         let narrow = try KeyedArchive(json: "5")
         #expect(wide.bytes != narrow.bytes)
         #expect(wide.isSame(as: narrow))
+        #expect(wide.canonicalForm == narrow.canonicalForm)
     }
 
     @Test("of very many keys in another order are compared in a limited time")
@@ -186,6 +189,8 @@ struct SamenessTests {
         let keys = (0..<count).map { "k\($0)" }
         let inOrder = try Self.flags(keys)
         #expect(inOrder.isSame(as: try Self.flags(keys.reversed())))
+        #expect(inOrder.canonicalForm != nil)
+        #expect(try inOrder.canonicalForm == Self.flags(keys.reversed()).canonicalForm)
         #expect(!inOrder.isSame(as: try Self.flags(keys.dropFirst() + ["other"])))
     }
 
@@ -245,6 +250,7 @@ struct SamenessTests {
         let bomb = try KeyedArchive(validating: bytes)
         #expect(try bomb.isSame(as: KeyedArchive(validating: bytes)))
         #expect(try !bomb.isSame(as: KeyedArchive(validating: padded)))
+        #expect(bomb.canonicalForm == nil)
         let limits = ValueFormLimits(size: 1 << 16, depth: 100)
         #expect(throws: ArchiveError.self) { try bomb.json(limits: limits) }
     }
@@ -255,6 +261,20 @@ struct SamenessTests {
         let right = try KeyedArchive(validating: value.right)
         #expect(!left.isSame(as: right))
         #expect(!right.isSame(as: left))
+        #expect(left.canonicalForm != right.canonicalForm)
+    }
+
+    @Test("of the fixtures have the same canonical form if they are the same, and only then")
+    func forms() throws {
+        let archives = try Fixtures.keyed.filter(\.isBinary).map {
+            let archive = try KeyedArchive(validating: $0.bytes)
+            return (archive: archive, form: try #require(archive.canonicalForm))
+        }
+        for (position, left) in archives.enumerated() {
+            for right in archives[position...] {
+                #expect(left.archive.isSame(as: right.archive) == (left.form == right.form))
+            }
+        }
     }
 
     @Test(
@@ -284,6 +304,16 @@ struct SamenessTests {
             if case .singleReal = list.value(at: index) { true } else { false }
         }
         // Python writes all reals in 64 bits, which is another width.
-        #expect(try archive.isSame(as: KeyedArchive(validating: moved)) == !hasSingleReals)
+        let copy = try KeyedArchive(validating: moved)
+        #expect(archive.isSame(as: copy) == !hasSingleReals)
+        #expect((archive.canonicalForm == copy.canonicalForm) == !hasSingleReals)
+    }
+}
+
+extension KeyedArchive {
+    /// The whole canonical form; nil if it is not complete.
+    fileprivate var canonicalForm: [UInt8]? {
+        var form: [UInt8] = []
+        return writeCanonicalForm { form += $0 } ? form : nil
     }
 }

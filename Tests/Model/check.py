@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from gi.repository import GLib
 
 from archives import graph
-from model import Between, Model, OneOf, Signal
+from model import Among, Between, Model, OneOf, Signal
 from page import Page
 from refusals import Call, Refused
 from privatebus import ERROR, NO_REPLY
@@ -84,6 +84,7 @@ class Checker:
         self.events.append(Event(step, [call], [answer]))
         came = self.shown(answer)
         expected = []
+        self.worlds = [branch for world in self.worlds for branch in world.branches(call)]
         for world in self.worlds:
             world.signals.clear()
             expected.append(world.answer(call))
@@ -151,6 +152,10 @@ class Checker:
             [world.durable <= durable <= world.generation for world in self.worlds])
         for world in self.worlds:
             world.durable = durable
+        self.keep(
+            "property RecordStart", [world.record_start for world in self.worlds],
+            properties["RecordStart"],
+            [world.record_start == properties["RecordStart"] for world in self.worlds])
         if durable < properties["Generation"] and pending == 0:
             self.fail("property PendingChanges", Between(1), pending)
         if properties["StorageError"]:
@@ -281,6 +286,9 @@ def resolved(step: Step, model: Model) -> Call:
         call |= {"set": [[key, value] for key in keys]} if value else {"remove": keys}
     if "since" in call:
         call["since"] = _number(call["since"], call, None, model)
+    if isinstance(call.get("options", {}).get("unchanged-since"), list):
+        call["options"] = call["options"] | {
+            "unchanged-since": _number(call["options"]["unchanged-since"], call, None, model)}
     if "expected" in call:
         call["expected"] = [
             [key, _number(number, call, key, model)] for key, number in call["expected"]]
@@ -315,28 +323,33 @@ def outcomes(
     for count in range(len(lost) + 1):
         for taken in itertools.combinations(lost, count):
             for order in itertools.permutations([*answered, *taken]):
-                after = _after(world, calls, came, order, lost)
-                if after is not None:
-                    yield after
+                yield from _after(world, calls, came, order, lost)
 
 
 def _after(
     world: Model, calls: list[Call], came: list[object], order: tuple[int, ...], lost: list[int]
-) -> Model | None:
+) -> list[Model]:
     for earlier, later in itertools.combinations(order, 2):
         if earlier > later and calls[earlier]["by"] == calls[later]["by"]:
-            return None
-    after = world.copied()
+            return []
+    worlds = [world.copied()]
     for place in order:
-        told, durable = len(after.signals), after.durable
-        expected = after.answer(calls[place])
-        if place in lost:
-            # A signal comes after its reply, and nobody was promised the disk.
-            del after.signals[told:]
-            after.durable = durable
-        elif not agrees(expected, came[place]):
-            return None
-    return after
+        worlds = [
+            branch for after in worlds for branch in after.branches(calls[place])
+            if _takes(branch, calls[place], came[place], place in lost)]
+    return worlds
+
+
+def _takes(world: Model, call: Call, came: object, is_lost: bool) -> bool:
+    """Takes a call; whether it can have been answered so."""
+    told, durable = len(world.signals), world.durable
+    expected = world.answer(call)
+    if not is_lost:
+        return agrees(expected, came)
+    # A signal comes after its reply, and nobody was promised the disk.
+    del world.signals[told:]
+    world.durable = durable
+    return True
 
 
 def are_told(signals: list[Signal], heard: list[Signal], is_killed: bool) -> bool:
@@ -363,9 +376,14 @@ def agrees(expected: object, came: object) -> bool:
         case Refused():
             name = str(expected)
             prefix = "org.freedesktop.DBus.Error." if name in STANDARD_ERRORS else ERROR
-            return isinstance(came, Refusal) and came.name == prefix + name
+            return (isinstance(came, Refusal) and came.name == prefix + name
+                    and came.details == expected.details)
         case OneOf():
             return any(agrees(answer, came) for answer in expected.answers)
+        case Among():
+            rest = iter(expected.keys)
+            return (isinstance(came, list) and all(key in rest for key in came)
+                    and set(expected.keys) - set(came) <= expected.maybe)
         case Between():
             return (isinstance(came, int) and expected.low <= came
                     and (expected.high is None or came <= expected.high))

@@ -7,7 +7,7 @@ rule is wrong. One fault is the service's own: it loses its crash journal.
 import shutil
 
 from model import Domain, Entry, Model
-from refusals import Call
+from refusals import Call, Refused
 from service import Service
 from values import Value
 
@@ -31,6 +31,39 @@ class AnyChangeBreaksDomain(Model):
 
     def domain_holds(self, domain: Domain, generation: int) -> bool:
         return super().domain_holds(domain, generation) and generation in (0, self.generation)
+
+
+class RemovalsKeepUnchanged(Model):
+    """A key that was removed after a generation counts as unchanged since then."""
+
+    def is_unchanged(self, domain: Domain, entry: Entry | None, removal: int, since: int) -> bool:
+        return super().is_unchanged(domain, entry, 0, since)
+
+
+class ForgetfulRemovals(Model):
+    """GetChanges reports no removal where the record is not complete."""
+
+    def get_changes(self, call: Call):
+        answer = super().get_changes(call)
+        is_incomplete = isinstance(answer, tuple) and not answer[-1]
+        return (*answer[:2], [], *answer[3:]) if is_incomplete else answer
+
+
+class UnnamedLocks(Model):
+    """The error of a locked key names none."""
+
+    def answer(self, call: Call) -> object:
+        answer = super().answer(call)
+        is_locked = isinstance(answer, Refused) and str(answer) == "Locked"
+        return Refused("Locked", []) if is_locked else answer
+
+
+class LateRecord(Model):
+    """The record begins with the first change."""
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.record_start = 2
 
 
 class KilledTokens(Model):
@@ -78,5 +111,7 @@ MODELS: dict[str, type[Model]] = {
     "bytes-count": BytesCount, "absent-always-holds": AbsentAlwaysHolds,
     "any-change-breaks-domain": AnyChangeBreaksDomain, "killed-tokens": KilledTokens,
     "no-removals": NoRemovals, "silent-removals": SilentRemovals,
+    "removals-keep-unchanged": RemovalsKeepUnchanged, "forgetful-removals": ForgetfulRemovals,
+    "unnamed-locks": UnnamedLocks, "late-record": LateRecord,
 }
 SERVICES: dict[str, type[Service]] = {"lost-journal": LostJournal}

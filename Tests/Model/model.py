@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from refusals import (
-    Call, Refused, check_domain, check_expected_keys, check_key, check_names, check_options,
-    check_twice)
+    Call, Refused, check_domain, check_expected_keys, check_key, check_layer, check_names,
+    check_options, check_twice)
 from values import Value, value
 
 MIB = 1 << 20
@@ -36,6 +36,14 @@ class OneOf:
     """Any of these answers: the contract leaves room."""
 
     answers: tuple
+
+
+@dataclass(frozen=True)
+class Among:
+    """A list of these in their order, of which those of `maybe` may be missing."""
+
+    keys: tuple[str, ...]
+    maybe: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,8 @@ class Model:
     generation: int = 1
     durable: int = 1
     """What is on disk at least."""
+    record_start: int = 1
+    """From where the record is whole, but for removals that a domain has forgotten."""
     domains: dict[str, Domain] = field(default_factory=dict)
     signals: list[Signal] = field(default_factory=list, compare=False)
 
@@ -119,6 +129,20 @@ class Model:
                           tokens=dict(domain.tokens))
             for name, domain in self.domains.items()}
         return other
+
+    def branches(self, call: Call) -> list["Model"]:
+        """The worlds that a call may find: two where a removal may be forgotten that decides."""
+        since = call.get("options", {}).get("unchanged-since")
+        if "raw" in call or not isinstance(since, int):
+            return [self]
+        domain = self.in_domain(call["domain"])
+        if not domain.forgotten <= since < domain.remembered:
+            return [self]
+        forgetful = self.copied()
+        forgetful.signals = list(self.signals)
+        forgetful.domains[call["domain"]].forgotten = since + 1
+        is_same = self.copied().answer(call) == forgetful.copied().answer(call)
+        return [self] if is_same else [self, forgetful]
 
     def in_domain(self, name: str) -> Domain:
         return self.domains.get(name, Domain())
@@ -164,7 +188,10 @@ class Model:
         domain, since = self.in_domain(call["domain"]), call["since"]
         removed = sorted((key for key, at in domain.removals.items() if at > since), key=str.encode)
         complete = *Bulk()(domain.sorted_entries(since)), removed, self.generation, True
-        incomplete = *Bulk()(domain.sorted_entries()), [], self.generation, False
+        known = Among(
+            tuple(key for key in removed if domain.removals[key] > domain.forgotten),
+            frozenset(key for key in removed if domain.removals[key] <= domain.remembered))
+        incomplete = *Bulk()(domain.sorted_entries()), known, self.generation, False
         if not 1 <= since <= self.generation or since < domain.forgotten:
             return incomplete
         return complete if since >= domain.remembered else OneOf((complete, incomplete))
@@ -179,26 +206,30 @@ class Model:
     # Changing
 
     def set(self, call: Call):
-        check_names(call, writing=True)
+        check_names(call)
+        check_layer(call["domain"], [call["key"]])
         return (self.change(call, [(call["key"], self.value(call["value"], call))], []),)
 
     def set_value(self, call: Call):
         return self.set(call)
 
     def remove(self, call: Call):
-        check_names(call, writing=True)
+        check_names(call)
+        check_layer(call["domain"], [call["key"]])
         return (self.change(call, [], [call["key"]]),)
 
     def rename(self, call: Call):
-        check_names(call, writing=True)
+        check_names(call)
         check_key(call["new_key"])
+        check_layer(call["domain"], [call["key"], call["new_key"]])
         entry = self.entry(call)
         if call["new_key"] in self.in_domain(call["domain"]).entries:
             raise Refused("Conflict")
         return (self.change(call, [(call["new_key"], entry.value)], [call["key"]]),)
 
     def remove_domain(self, call: Call):
-        check_domain(call["domain"], writing=True)
+        check_domain(call["domain"])
+        check_layer(call["domain"], [])
         keys = list(self.in_domain(call["domain"]).entries)
         generation = self.change(call, [], keys)
         if len(keys) > REMOVALS_KEPT:
@@ -215,12 +246,13 @@ class Model:
         for key in keys:
             check_key(key)
         check_expected_keys(call["expected"])
-        check_domain(call["domain"], writing=True)
+        check_layer(call["domain"], keys)
         values = [(key, self.value(description, call)) for key, description in call["set"]]
         token = call["options"].get("token")
         generation = self.in_domain(call["domain"]).tokens.get(token)
         if generation is None:
             self.check_expected(call)
+            self.check_unchanged(call, keys)
             generation = self.change(call, values, call["remove"])
             if token is not None:
                 self.remember(call["domain"], token, generation)
@@ -297,6 +329,28 @@ class Model:
         if generation == 0:
             return not domain.entries
         return domain.last <= generation <= self.generation
+
+    def check_unchanged(self, call: Call, keys: list[str]) -> None:
+        """With `unchanged-since`, none of the keys was set or removed after that generation.
+
+        A key that is missing may have been removed before the record begins.
+        """
+        since = call["options"].get("unchanged-since")
+        if since is None:
+            return
+        domain = self.in_domain(call["domain"])
+        for key in keys:
+            entry = domain.entries.get(key)
+            if not self.is_unchanged(domain, entry, domain.removals.get(key, 0), since):
+                raise Refused("Conflict")
+
+    def is_unchanged(self, domain: Domain, entry: Entry | None, removal: int, since: int) -> bool:
+        """Whether a key is as it was at a generation, by its value or its removal."""
+        if not self.record_start <= since <= self.generation:
+            return False
+        if entry:
+            return entry.generation <= since
+        return removal <= since and since >= domain.forgotten
 
     def remember(self, name: str, token: str, generation: int) -> None:
         tokens = self.domains.setdefault(name, Domain()).tokens

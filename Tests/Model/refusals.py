@@ -11,15 +11,30 @@ Call = dict[str, object]
 
 
 class Refused(Exception):
-    """The call is refused with the error of this name."""
+    """The call is refused with the error of this name, and with these details after the sentence."""
+
+    def __init__(self, name: str, *details: object):
+        super().__init__(name)
+        self.details = details
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Refused)
+                and (self.args, self.details) == (other.args, other.details))
 
 
-def check_domain(name: str, writing: bool = False) -> None:
+def check_domain(name: str) -> None:
     match = DOMAIN.fullmatch(name)
     if match is None or len(match["name"]) > 255:
         raise Refused("InvalidDomain")
-    if writing and match["layer"] in ("managed", "system"):
-        raise Refused("Locked")
+
+
+def check_layer(name: str, keys: list[str]) -> None:
+    """The keys of layers that are made of files are locked, and the error names those of the change."""
+    if name.endswith(("@managed", "@system")):
+        raise Refused("Locked", [(name, keys)])
 
 
 def check_key(key: str) -> None:
@@ -27,10 +42,9 @@ def check_key(key: str) -> None:
         raise Refused("InvalidKey")
 
 
-def check_names(call: Call, writing: bool = False) -> None:
+def check_names(call: Call) -> None:
     check_domain(call["domain"])
     check_key(call["key"])
-    check_domain(call["domain"], writing)
 
 
 def check_twice(keys: list[str]) -> None:
@@ -40,8 +54,10 @@ def check_twice(keys: list[str]) -> None:
 
 def check_options(options: dict[str, object]) -> None:
     token = options.get("token", "a token")
-    if (options.keys() - {"durable", "token"} or not isinstance(token, str)
+    since = options.get("unchanged-since", 0)
+    if (options.keys() - {"durable", "token", "unchanged-since"} or not isinstance(token, str)
             or not isinstance(options.get("durable", False), bool)
+            or not isinstance(since, int) or isinstance(since, bool)
             or not 1 <= len(token.encode()) <= 255):
         raise Refused("InvalidArgs")
 

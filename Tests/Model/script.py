@@ -6,7 +6,7 @@ from plistlib import UID
 from gi.repository import GLib
 
 from check import Event, Failure
-from model import Between, OneOf
+from model import Among, Between, OneOf
 from refusals import Call, Refused
 from privatebus import NO_REPLY
 from service import NOT_TAKEN, Reply
@@ -196,7 +196,8 @@ def properties():
         NAME, OBJECT, "org.freedesktop.DBus.Properties", "GetAll", GLib.Variant("(s)", (NAME,)),
         None, 0, -1, None).unpack()[0]
     return {name: found[name]
-            for name in ("Generation", "DurableGeneration", "PendingChanges", "StorageError")}
+            for name in ("Generation", "DurableGeneration", "RecordStart", "PendingChanges",
+                         "StorageError")}
 '''
 
 PAGE = '''
@@ -287,7 +288,8 @@ def _came(event: Event) -> object:
     match event.step["do"]:
         case "look":
             return {name: event.properties[name] for name in (
-                "Generation", "DurableGeneration", "PendingChanges", "StorageError")}
+                "Generation", "DurableGeneration", "RecordStart", "PendingChanges",
+                "StorageError")}
         case "together":
             return answers
     return answers[0] if answers else None
@@ -389,9 +391,12 @@ def _brief(expected: object) -> str:
     """What the model expects, for people."""
     match expected:
         case Refused():
-            return f"error {expected}"
+            details = f" with {_source(list(expected.details))}" if expected.details else ""
+            return f"error {expected}{details}"
         case OneOf():
             return " or ".join(map(_brief, expected.answers))
+        case Among(keys, maybe):
+            return f"{_source(list(keys))}, perhaps without {_source(sorted(maybe))}"
         case Between(low, high):
             return f"{low} or more" if high is None else f"{low} to {high}"
         case Value():

@@ -21,10 +21,11 @@ NOT_TAKEN = "not taken"
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error's name and its sentence."""
+    """An error's name, its sentence, and what comes after that."""
 
     name: str
     message: str = ""
+    details: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -115,23 +116,20 @@ class Service:
 
         def finish(_, result):
             try:
-                body, descriptors = connection.call_with_unix_fd_list_finish(result)
-                pending.answer = Reply(body, _stolen(descriptors))
+                pending.answer = _answer(connection.send_message_with_reply_finish(result))
             except GLib.Error as error:
                 pending.answer = self._refusal(caller, error)
 
-        connection.call_with_unix_fd_list(
-            NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE, self.timeout, None,
-            None, finish)
+        connection.send_message_with_reply(
+            _message(method, arguments), Gio.DBusSendMessageFlags.NONE, self.timeout, None, finish)
         return pending
 
     def call(self, caller: int, method: str, arguments: GLib.Variant) -> Reply | Refusal:
         """Sends a call and waits for its answer."""
         try:
-            body, descriptors = self._reach(caller).call_with_unix_fd_list_sync(
-                NAME, OBJECT, NAME, method, arguments, None, Gio.DBusCallFlags.NONE,
-                self.timeout, None, None)
-            return Reply(body, _stolen(descriptors))
+            reply, _ = self._reach(caller).send_message_with_reply_sync(
+                _message(method, arguments), Gio.DBusSendMessageFlags.NONE, self.timeout, None)
+            return _answer(reply)
         except GLib.Error as error:
             return self._refusal(caller, error)
 
@@ -256,6 +254,21 @@ class Service:
             return self._ask_bus("GetConnectionUnixProcessID", "(s)", NAME)
         except GLib.Error:
             return None
+
+
+def _message(method: str, arguments: GLib.Variant) -> Gio.DBusMessage:
+    message = Gio.DBusMessage.new_method_call(NAME, OBJECT, NAME, method)
+    message.set_body(arguments)
+    return message
+
+
+def _answer(reply: Gio.DBusMessage) -> Reply | Refusal:
+    """What a message says, which is a reply or an error."""
+    body = reply.get_body() or GLib.Variant("()", ())
+    if reply.get_message_type() != Gio.DBusMessageType.ERROR:
+        return Reply(body, _stolen(reply.get_unix_fd_list()))
+    sentence, *details = body.unpack() or ("",)
+    return Refusal(reply.get_error_name(), sentence, tuple(details))
 
 
 def _stolen(descriptors: Gio.UnixFDList | None) -> tuple[int, ...]:

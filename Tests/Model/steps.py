@@ -25,7 +25,7 @@ LOCKED_DOMAINS = ["org.example.App@managed", "org.example.App@system"]
 BAD_KEYS = ["", "k" * 1025, "ä" * 513]
 BAD_VALUES = ["<{'$class': <1>}>", "<{'$ref': <1>}>", "<{1: 2}>", "<{'$unknown': <1>}>"]
 BAD_OPTIONS = [{"durable": "yes"}, {"token": True}, {"token": ""}, {"token": "x" * 256},
-               {"colour": True}]
+               {"colour": True}, {"unchanged-since": True}, {"unchanged-since": "1"}]
 
 WEIGHTS = {
     "Get": 6, "GetValue": 6, "Set": 12, "SetValue": 12, "Remove": 8, "Rename": 6,
@@ -155,6 +155,8 @@ class _Generator:
             options["token"] = self.random.choice(TOKENS)
         if self.chance(0.1):
             options["durable"] = self.chance(0.8)
+        if self.chance(0.25):
+            options["unchanged-since"] = self.since()
         return {"set": [[key, self.value(method)] for key in keys[:split]], "remove": keys[split:],
                 "expected": expected, "options": options}
 

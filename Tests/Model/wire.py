@@ -18,6 +18,9 @@ ARGUMENTS = {
 }
 
 
+OPTION_TYPES = {bool: "b", int: "t", str: "s"}
+
+
 def arguments(call: Call) -> GLib.Variant:
     """The body of the message that makes a call."""
     if "raw" in call:
@@ -48,7 +51,7 @@ def _argument(call: Call, name: str) -> GLib.Variant:
                 "a{st}", [(key, GLib.Variant("t", number)) for key, number in call["expected"]])
         case "options":
             return GLib.Variant("a{sv}", {
-                option: GLib.Variant("b" if isinstance(given, bool) else "s", given)
+                option: GLib.Variant(OPTION_TYPES[type(given)], given)
                 for option, given in call["options"].items()})
 
 

@@ -123,9 +123,11 @@ extension Connection {
         nonisolated(unsafe) let caller = caller
         assumeIsolated { connection in
             // If even the error cannot be sent the connection has ended, and with it the call.
-            if let message = try? Message.error(error, to: call) {
+            if let message = try? Message.error(named: error.name, to: call),
+                let written = try? MessageWriter.write(to: message, error.write)
+            {
                 _ = try? connection.link.send(message)
-                connection.noteSent(error.weight, to: caller)
+                connection.noteSent(written.weight, to: caller)
             }
         }
     }

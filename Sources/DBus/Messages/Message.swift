@@ -89,10 +89,11 @@ extension Message {
         try Message(adopting: dbus_message_new_method_return(call.pointer))
     }
 
-    static func error(_ error: DBusError, to call: borrowing Message) throws(DBusError) -> Message {
-        try Message(
-            adopting: dbus_message_new_error(
-                call.pointer, error.name.string, MessageLimits.sendable(error.message)))
+    /// An error without any values, which ``DBusError/write(to:)`` adds.
+    static func error(
+        named name: ErrorName, to call: borrowing Message
+    ) throws(DBusError) -> Message {
+        try Message(adopting: dbus_message_new_error(call.pointer, name.string, nil))
     }
 }
 
@@ -176,7 +177,8 @@ extension Message {
         var reader = MessageReader(self)
         // The text is a custom, not a rule: an error may come with anything, or nothing.
         let text = try? reader.readString()
-        return DBusError(errorName ?? .failed, text ?? "")
+        let details = text == nil ? nil : try? reader.readValues()
+        return DBusError(errorName ?? .failed, text ?? "", details: details ?? [])
     }
 
     private static func text(_ string: UnsafePointer<CChar>?) -> String? {

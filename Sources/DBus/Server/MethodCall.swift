@@ -286,6 +286,6 @@ extension DBusError {
     /// The error that a caller gets for an error of ours.
     package init(replying error: any Error) {
         let reply = error as? any ErrorReply ?? DBusError.unexplained
-        self.init(reply.errorName, reply.errorMessage)
+        self.init(reply.errorName, reply.errorMessage, details: reply.errorDetails)
     }
 }

@@ -10,18 +10,32 @@ package struct DBusError: ErrorReply, Hashable, CustomStringConvertible {
     /// A sentence for people: what failed, why, and what to do about it.
     package let message: String
 
+    /// What comes after the sentence, for programs; empty in most errors.
+    package let details: [Value]
+
     /// Makes an error of a name and a sentence.
-    package init(_ name: ErrorName, _ message: String) {
+    ///
+    /// - Parameter details: What comes after the sentence, for programs.
+    package init(_ name: ErrorName, _ message: String, details: [Value] = []) {
         self.name = name
         self.message = message
+        self.details = details
     }
 
     /// The code, for a reply.
     package var errorName: ErrorName { name }
     /// The sentence, for a reply.
     package var errorMessage: String { message }
+    /// What comes after the sentence, for a reply.
+    package var errorDetails: [Value] { details }
     /// The code and the sentence.
     package var description: String { "\(name): \(message)" }
+
+    /// Adds the code and the sentence.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(message)
+    }
 }
 
 /// The words of every error that this module makes itself.
@@ -219,8 +233,11 @@ extension DBusError {
 }
 
 extension DBusError {
-    /// What a reply with the error counts as in an account of bytes.
-    var weight: Int { MessageLimits.headerWeight + name.string.utf8.count + message.utf8.count }
+    /// Writes the sentence and the details to a reply.
+    func write(to reply: inout MessageWriter) throws {
+        try reply.writeString(MessageLimits.sendable(message))
+        try reply.writeValues(details)
+    }
 }
 
 /// An error that has a name and a message for callers over D-Bus.
@@ -234,4 +251,12 @@ package protocol ErrorReply: Error {
 
     /// A sentence for people.
     var errorMessage: String { get }
+
+    /// What comes after the sentence, for programs; empty by default.
+    var errorDetails: [Value] { get }
+}
+
+extension ErrorReply {
+    /// Nothing.
+    package var errorDetails: [Value] { [] }
 }

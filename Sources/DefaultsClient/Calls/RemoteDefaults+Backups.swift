@@ -109,6 +109,8 @@ public struct DomainDifference: Sendable {
     /// The keys of large archives that were set since then, too; each has to be read by a call.
     public let large: [String]
     /// The keys that were removed since then.
+    ///
+    /// If this is the whole domain, they are those whose removal is still on record.
     public let removed: [String]
     /// The generation up to which this is complete.
     public let generation: UInt64

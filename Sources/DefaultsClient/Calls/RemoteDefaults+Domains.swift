@@ -31,22 +31,27 @@ extension RemoteDefaults {
     /// ```
     ///
     /// - Parameters:
-    ///   - transactions: One for each domain. Their own token, `isDurable` and `isUndo` do not count.
+    ///   - transactions: One for each domain. Their own token, `isDurable`, `isUndo` and
+    ///     `unchangedSince` do not count.
     ///   - isDurable: Whether the call waits until the change is on disk.
     ///   - isUndo: Whether the change takes back an earlier one, so that no quota refuses it.
     ///   - token: A name for the change. A repetition with the same name and the same first domain has
     ///     no effect and returns the same result.
+    ///   - unchangedSince: The generation after which none of the keys may have changed; nil if they may
+    ///     have.
     /// - Returns: The generation of the change, which all domains have.
     /// - Throws: The errors of ``apply(_:in:)``, and ``DefaultsError`` with `refused` if a domain is
     ///   named twice.
     @discardableResult
     public func applyAll(
         _ transactions: [(domain: String, transaction: DefaultsTransaction)],
-        isDurable: Bool = false, isUndo: Bool = false, token: String? = nil
+        isDurable: Bool = false, isUndo: Bool = false, token: String? = nil,
+        unchangedSince: UInt64? = nil
     ) async throws -> UInt64 {
         let arguments = Contract.ApplyAll.Arguments(
             transactions.map { $0.transaction.arguments(in: $0.domain) },
-            options: .init(isDurable: isDurable, token: token, isUndo: isUndo))
+            options: .init(
+                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince))
         return try await call(Contract.ApplyAll.self, arguments, timeout: Self.patience)
     }
 
@@ -220,6 +225,11 @@ public struct DefaultsTransaction: Sendable {
     ///
     /// The key "" stands for the whole domain.
     public var expected: [String: UInt64] = [:]
+    /// The generation after which none of the keys that are set or removed may have changed; nil if
+    /// they may have.
+    ///
+    /// The change is refused, too, if the database does not know all changes since then.
+    public var unchangedSince: UInt64?
     /// Whether the call waits until the change is on disk.
     public var isDurable = false
     /// Whether the change takes back an earlier one, so that no quota refuses it.
@@ -255,6 +265,7 @@ public struct DefaultsTransaction: Sendable {
         Contract.Apply.Arguments(
             domain: domain, set: values.map { ($0.key, $0.archive.bytes) }, removed: removals,
             expected: expected.map { ($0.key, $0.value) },
-            options: .init(isDurable: isDurable, token: token, isUndo: isUndo))
+            options: .init(
+                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince))
     }
 }

@@ -91,6 +91,11 @@ public struct ServiceStatus: Sendable, Hashable {
     public let generation: UInt64
     /// The generation up to which every change is on disk.
     public let durableGeneration: UInt64
+    /// The generation from which on the database has a record of all changes, except for removals that
+    /// a domain has forgotten; 0 if the daemon is an older one.
+    ///
+    /// It increases after a power cut, and if a damaged database was repaired or replaced by a backup.
+    public let recordStart: UInt64
     /// How many acknowledged changes are not on disk yet.
     public let pendingChanges: UInt32
     /// Why the disk fails; empty if it does not.
@@ -114,6 +119,7 @@ extension ServiceStatus {
         databasePath = try values.string(Contract.databasePath)
         generation = try values.uint64(Contract.currentGeneration)
         durableGeneration = try values.uint64(Contract.durableGeneration)
+        recordStart = (try? values.uint64(Contract.recordStart)) ?? 0
         pendingChanges = try values.uint32(Contract.pendingChanges)
         storageError = try values.string(Contract.storageError)
         maximumValueSize = try values.uint64(Contract.maximumValueSize)

@@ -87,6 +87,11 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     /// It never contains a value.
     public let message: String
     package let cause: Cause?
+    /// The locked keys that the change has named, by domain, for ``Code/locked``.
+    ///
+    /// A domain has the suffix of its layer. To make the rest of the change, leave these keys out. If
+    /// their names have more than 1 MiB together, these are the first of them.
+    public let lockedKeys: [String: [String]]
     /// What the type's coding has thrown, such as a `DecodingError`, for `undecodable` and `unencodable`.
     ///
     /// It may contain the value, so do not log it.
@@ -97,20 +102,26 @@ public struct DefaultsError: Error, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - code: What kind of error it is.
     ///   - message: A sentence for people, without any value.
-    public init(_ code: Code, _ message: String) {
-        self.init(code, message, cause: nil)
+    ///   - lockedKeys: The locked keys by domain, for ``Code/locked``.
+    public init(_ code: Code, _ message: String, lockedKeys: [String: [String]] = [:]) {
+        self.init(code, message, cause: nil, lockedKeys: lockedKeys)
     }
 
-    init(_ code: Code, _ message: String, cause: Cause?, underlying: (any Error)? = nil) {
+    init(
+        _ code: Code, _ message: String, cause: Cause?, underlying: (any Error)? = nil,
+        lockedKeys: [String: [String]] = [:]
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.lockedKeys = lockedKeys
         underlyingError = underlying
     }
 
-    /// Whether both have the same code and message.
+    /// Whether both have the same code, message and locked keys.
     public static func == (one: DefaultsError, other: DefaultsError) -> Bool {
         one.code == other.code && one.message == other.message && one.cause == other.cause
+            && one.lockedKeys == other.lockedKeys
     }
 
     /// Adds the code and the message.
@@ -170,7 +181,9 @@ extension DefaultsError {
             case .notDurable: .notDurable
             default: .refused
             }
-        self.init(code, refusal.message, cause: .refusal(refusal))
+        self.init(
+            code, refusal.message, cause: .refusal(refusal),
+            lockedKeys: Dictionary(refusal.locked.map { ($0.domain, $0.keys) }) { $0 + $1 })
     }
 }
 
@@ -209,11 +222,17 @@ extension DefaultsError {
                 + "global-host can.")
     }
 
-    static func locked(_ key: KeyName, in domain: String) -> DefaultsError {
+    /// - Parameters:
+    ///   - keys: All locked keys of the change, of which the message names the first.
+    ///   - spelling: The domain with the suffix of the layer.
+    static func locked(
+        _ keys: [KeyName], in domain: String, spelled spelling: String
+    ) -> DefaultsError {
         DefaultsError(
             .locked,
-            "The administrator has locked the key '\(key)' of \(domain); `defaultsctl explain` names "
-                + "the file.")
+            "The administrator has locked the key '\(keys.first ?? KeyName(""))' of \(domain); "
+                + "`defaultsctl explain` names the file.",
+            lockedKeys: [spelling: keys.map(\.string)])
     }
 
     /// Why a name is not that of a domain.

@@ -42,7 +42,7 @@ extension Store {
             if let entry, present?.unread(replacedBy: entry) != nil {
                 try enqueue([key: entry], in: copy, copyLayer, by: source, access)
             } else {
-                try admit([key], Batch.size(of: entry, key), in: copy, access.read)
+                try admit([key], Batch.size(of: entry, key), in: copy, copyLayer, access.read)
                 copy.enqueue(entry, forKey: key, in: copyLayer, by: source, access)
             }
             return access[copy.state].outbox.requestSending()
@@ -81,7 +81,7 @@ extension Store {
         // Two values under one name are the same value.
         let all = entries.merging(kept.map { ($0.name, $0.entry) }) { own, _ in own }
         var batch = Batch(layer, all, expected: expected, isTransaction: true)
-        try admit(all.keys.sorted(), batch.size, in: copy, access.read)
+        try admit(all.keys.sorted(), batch.size, in: copy, layer, access.read)
         // The caller waits for this change and gets the error; nobody else does.
         if let whenDone {
             batch.isAwaited = true
@@ -98,10 +98,13 @@ extension Store {
 
     /// Refuses what is locked, and what would be too much in memory.
     private func admit(
-        _ keys: [KeyName], _ size: Int, in copy: DomainCopy, _ access: borrowing ReadAccess
+        _ keys: [KeyName], _ size: Int, in copy: DomainCopy, _ layer: LayerName,
+        _ access: borrowing ReadAccess
     ) throws(DefaultsError) {
-        if let key = keys.first(where: { isLocked($0, in: copy, access) }) {
-            throw .locked(key, in: copy.name)
+        var locked: [KeyName] = []
+        for key in keys where isLocked(key, in: copy, access) { locked.append(key) }
+        guard locked.isEmpty else {
+            throw .locked(locked, in: copy.name, spelled: layer.spelling(of: copy.name))
         }
         guard access[copy.state].outbox.size + size <= Self.largestBacklog else {
             throw .tooManyChanges(

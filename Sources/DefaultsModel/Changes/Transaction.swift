@@ -17,9 +17,12 @@ package struct Transaction: Sendable {
     ///
     /// - Parameters:
     ///   - set: The keys that are to be set.
+    ///   - unchangedSince: The generation after which none of the keys may have changed; nil if they
+    ///     may have.
     /// - Throws: `ModelError` with code `.invalidTransaction` if an invariant does not hold.
     package init(
-        domain: Domain, set: [Key], removed: [Key], expected: [Expectation]
+        domain: Domain, set: [Key], removed: [Key], expected: [Expectation],
+        unchangedSince: UInt64? = nil
     ) throws(ModelError) {
         var seen: Set<Key> = []
         for key in set where !seen.insert(key).inserted { throw .keyTwice(key, "set") }
@@ -33,7 +36,11 @@ package struct Transaction: Sendable {
         }
         self.domain = domain
         self.removed = removed
-        self.expected = expected
+        self.expected =
+            expected
+            + (unchangedSince.map { since in
+                (set + removed).map { .unchanged($0, since: Generation(rawValue: since)) }
+            } ?? [])
     }
 }
 
@@ -41,7 +48,7 @@ extension Expectation {
     /// The key that it is about; nil for the whole domain.
     package var key: Key? {
         switch self {
-        case .key(let key, _): key
+        case .key(let key, _), .unchanged(let key, _): key
         case .wholeDomain: nil
         }
     }
@@ -59,6 +66,10 @@ package enum Expectation: Hashable, Sendable {
     ///
     /// Nil: the domain has no keys.
     case wholeDomain(Generation?)
+    /// The key was neither set nor removed after this generation.
+    ///
+    /// Nil: a number that is never a generation, so the expectation does not hold.
+    case unchanged(Key, since: Generation?)
 
     /// Makes an expectation from what a caller sends: a key, or an empty text for the whole domain,
     /// and a generation, or 0 if it must be absent.
@@ -76,6 +87,23 @@ package enum Expectation: Hashable, Sendable {
     ///   - actual: The generation that the key has; nil if it is absent.
     package static func holds(expected: Generation?, actual: Generation?) -> Bool {
         expected == actual
+    }
+
+    /// Whether the expectation holds that a key has not changed after a generation.
+    ///
+    /// As for a whole domain, the database must know all changes since then. Otherwise the key may
+    /// have been different, and only the generation of its last change is accepted.
+    ///
+    /// - Parameters:
+    ///   - since: The generation after which the key may not have changed.
+    ///   - lastChange: The last change or the removal of the key; nil if that is unknown, or if there
+    ///     never was one.
+    ///   - isOnRecord: Whether the database knows all changes of the key after that generation.
+    package static func holds(
+        unchangedSince since: Generation, lastChange: Generation?, isOnRecord: Bool
+    ) -> Bool {
+        if isOnRecord { return lastChange.map { $0 <= since } ?? true }
+        return lastChange == since
     }
 
     /// Whether the expectation of a whole domain holds.

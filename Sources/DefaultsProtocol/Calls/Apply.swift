@@ -254,17 +254,24 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
     package var token: Names.Token?
     /// Whether the change takes back an earlier one, so that no quota refuses it.
     package var isUndo: Bool
+    /// The generation after which none of the keys may have changed; nil if they may have.
+    package var unchangedSince: UInt64?
 
     /// Makes options.
-    package init(isDurable: Bool = false, token: Names.Token? = nil, isUndo: Bool = false) {
+    package init(
+        isDurable: Bool = false, token: Names.Token? = nil, isUndo: Bool = false,
+        unchangedSince: UInt64? = nil
+    ) {
         self.isDurable = isDurable
         self.token = token
         self.isUndo = isUndo
+        self.unchangedSince = unchangedSince
     }
 
     private static var durableName: String { "durable" }
     private static var tokenName: String { "token" }
     private static var undoName: String { "undo" }
+    private static var unchangedSinceName: String { "unchanged-since" }
 
     fileprivate init(from reader: inout MessageReader, by names: Names) throws {
         self.init()
@@ -283,9 +290,12 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         case (Self.durableName, .boolean): isDurable = try value.readBool()
         case (Self.tokenName, .string): token = try names.token(value.readString())
         case (Self.undoName, .boolean): isUndo = try value.readBool()
+        case (Self.unchangedSinceName, .uint64): unchangedSince = try value.readUInt64()
         case (Self.undoName, _): throw ContractError(option: name, isNot: "a boolean (b)")
         case (Self.durableName, _): throw ContractError(option: name, isNot: "a boolean (b)")
         case (Self.tokenName, _): throw ContractError(option: name, isNot: "a string (s)")
+        case (Self.unchangedSinceName, _):
+            throw ContractError(option: name, isNot: "a generation (t)")
         default: throw ContractError(unknownOption: name)
         }
     }
@@ -305,6 +315,12 @@ extension TransactionOptions<PlainNames> {
                 try $0.writeEntry {
                     try $0.writeString(Self.tokenName)
                     try $0.writeVariant(of: "s") { try $0.writeString(token) }
+                }
+            }
+            if let unchangedSince {
+                try $0.writeEntry {
+                    try $0.writeString(Self.unchangedSinceName)
+                    try $0.writeVariant(of: "t") { try $0.writeUInt64(unchangedSince) }
                 }
             }
         }

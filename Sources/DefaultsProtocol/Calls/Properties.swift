@@ -27,6 +27,9 @@ extension Contract {
     /// The generation up to which every change is on disk.
     package static let durableGeneration = PropertyDeclaration(
         "DurableGeneration", "t", emitsChanged: .none)
+    /// The generation from which on the database has a record of all changes, except for removals that
+    /// a domain has forgotten.
+    package static let recordStart = PropertyDeclaration("RecordStart", "t", emitsChanged: .none)
     /// How many acknowledged changes are not on disk yet.
     package static let pendingChanges = PropertyDeclaration(
         "PendingChanges", "u", emitsChanged: .none)

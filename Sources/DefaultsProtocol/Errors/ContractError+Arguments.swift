@@ -46,6 +46,7 @@ extension ContractError {
     init(unknownOption name: String) {
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). The options are 'durable' and 'token'.")
+            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo' "
+                + "and 'unchanged-since'.")
     }
 }

@@ -58,11 +58,14 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     package let code: Code
     /// The message for people.
     package let message: String
+    /// The locked keys that a refused change has named, for ``Code/locked``.
+    package let locked: [LockedKeys]
 
     /// Makes an error.
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String, locked: [LockedKeys] = []) {
         self.code = code
         self.message = message
+        self.locked = locked
     }
 
     /// What a refused change says about the other keys of its call.
@@ -72,8 +75,8 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     }
 
     /// An error for a change that was not made.
-    package init(_ code: Code, _ fact: String, _ remark: Remark) {
-        self.init(code, "\(fact) \(remark.rawValue)")
+    package init(_ code: Code, _ fact: String, _ remark: Remark, locked: [LockedKeys] = []) {
+        self.init(code, "\(fact) \(remark.rawValue)", locked: locked)
     }
 
     /// The message without its remark, for a program that has made other changes.
@@ -85,13 +88,16 @@ package struct ContractError: ErrorReply, Hashable, CustomStringConvertible {
     /// Makes the error that a service replied with; nil if it is not an error of the contract.
     package init?(_ error: DBusError) {
         guard let code = Code.all.first(where: { $0.errorName == error.name }) else { return nil }
-        self.init(code, error.message)
+        let locked = code == .locked ? error.details.first.flatMap(LockedKeys.list) : nil
+        self.init(code, error.message, locked: locked ?? [])
     }
 
     /// The name on the bus.
     package var errorName: ErrorName { code.errorName }
     /// The message for people.
     package var errorMessage: String { message }
+    /// The locked keys, for programs.
+    package var errorDetails: [Value] { code == .locked ? [LockedKeys.value(of: locked)] : [] }
     /// The message for people.
     package var description: String { message }
 }

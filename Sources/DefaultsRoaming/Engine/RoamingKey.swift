@@ -11,8 +11,26 @@ package struct RoamingKey: Sendable, Hashable {
     }
 }
 
+/// Keys are the same if their bytes are, as in the database.
+///
+/// Two strings are equal for Swift also if they only look alike.
+extension RoamingKey {
+    package static func == (left: RoamingKey, right: RoamingKey) -> Bool {
+        left.domain == right.domain && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(domain)
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
+}
+
 extension RoamingKey: Comparable {
+    /// By their bytes, as in the database.
     package static func < (left: RoamingKey, right: RoamingKey) -> Bool {
-        (left.domain, left.name) < (right.domain, right.name)
+        if left.domain != right.domain {
+            return left.domain.utf8.lexicographicallyPrecedes(right.domain.utf8)
+        }
+        return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }
 }

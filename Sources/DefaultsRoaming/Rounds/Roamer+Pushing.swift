@@ -12,10 +12,13 @@ extension Roamer {
         var (count, hasLost) = (0, false)
         while let values = try await nextBatch() {
             // Invariant 2.
-            try await defaults.synchronize()
+            try state.noteDurable(upTo: await defaults.synchronize())
             replica.batch += 1
             replica.nonce = ReplicaID.random().bytes
+            replica.isAnswered = false
+            try await beforeStep("synchronized")
             try state.begin(replica, pushing: values)
+            try await beforeStep("pushing")
             let outcomes = try await pushBatch()
             count += outcomes.count
             hasLost = hasLost || outcomes.contains { $0.result == .lost }
@@ -89,9 +92,19 @@ extension Roamer {
         let batch = Batch(number: replica.batch, nonce: nonce, edits: edits)
         do {
             let (outcomes, losers) = try await engine.push(batch)
+            try await beforeStep("pushed")
             try await keep(losers)
+            try await beforeStep("kept")
+            replica.isAnswered = true
+            for outcome in outcomes where outcome.result == .lost {
+                // A version that was read already comes again.
+                if try state.arrival(of: outcome.key) == nil {
+                    replica.revision = min(replica.revision, outcome.mark.revision - 1)
+                }
+            }
             try state.end(
-                outcomes, of: Dictionary(values.map { ($0.key, $0.archive) }) { first, _ in first })
+                replica, outcomes,
+                of: Dictionary(values.map { ($0.key, $0.archive) }) { first, _ in first })
             return outcomes
         } catch let error as EngineError {
             guard case .full(let keys) = error.kind, !keys.isEmpty else { throw error }
@@ -119,6 +132,7 @@ extension Roamer {
             try await defaults.apply(transaction, in: RoamTerms.conflicts)
             noteOwnChange(of: RoamTerms.conflicts)
         }
+        try await beforeStep("noting losers")
         try await engine.noteKept(losers)
     }
 

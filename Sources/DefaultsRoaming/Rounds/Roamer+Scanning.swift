@@ -8,8 +8,12 @@ extension Roamer {
     /// Looks at the changes of a domain since the last time, and notes its edits.
     func scan(_ domain: String) async throws {
         guard let rule = choice.rule(for: domain) else { return }
-        let since = try state.generation(of: domain)
-        let difference = try await defaults.difference(of: domain, since: since ?? 0)
+        let since = try state.generations(of: domain)
+        var difference = try await defaults.difference(of: domain, since: since?.looked ?? 0)
+        if let since, !difference.isComplete, since.durable > 0 {
+            // A power cut may have taken the changes after that. None of them has left this machine.
+            difference = try await defaults.difference(of: domain, since: since.durable)
+        }
         var values = difference.changed.mapValues(Optional.some)
         for key in difference.large where rule.covers(key) {
             if let bytes = try await archive(of: key, in: domain) { values[key] = bytes }
@@ -19,21 +23,21 @@ extension Roamer {
         var isOlder = false
         var lost: [String] = []
         if let since, !difference.isComplete {
-            isOlder = try await !isRecordWhole(since: since, of: domain)
+            isOlder = try await !isRecordWhole(since: since.durable, in: difference)
             for (key, base) in try state.bases(in: domain)
             where base.digest != .ofNothing && values[key] == nil && !missing.contains(key) {
                 if isOlder { lost.append(key) } else { missing.insert(key) }
             }
         }
-        let times = try await times(of: values.keys, in: domain, since: since)
+        try await beforeStep("looked")
         let scan = Scan(
             domain: domain, generation: difference.generation, isFirst: since == nil,
             isOlder: isOlder)
         try state.connection.transaction { () throws(SQLiteError) in
             for (key, bytes) in values where rule.covers(key) {
-                try note(key, bytes, in: scan, times)
+                try note(key, bytes, in: scan)
             }
-            for key in missing where rule.covers(key) { try note(key, nil, in: scan, times) }
+            for key in missing where rule.covers(key) { try note(key, nil, in: scan) }
             for key in lost where rule.covers(key) {
                 // It comes back from the engine.
                 try state.removeBase(of: RoamingKey(domain: domain, name: key))
@@ -54,7 +58,7 @@ extension Roamer {
 
     /// Notes a value that may be an edit.
     private func note(
-        _ name: String, _ archive: [UInt8]?, in scan: Scan, _ times: [String: Int64]
+        _ name: String, _ archive: [UInt8]?, in scan: Scan
     ) throws(SQLiteError) {
         let key = RoamingKey(domain: scan.domain, name: name)
         var base = try state.base(of: key)
@@ -73,8 +77,6 @@ extension Roamer {
                 .unknown
             } else if let heard = heard[key] {
                 .at(heard)
-            } else if let time = times[name] {
-                .noted(time)
             } else {
                 scan.isOlder ? .unknown : .at(clock())
             }
@@ -100,5 +102,15 @@ extension Roamer {
             // It is damaged; the daemon repairs it.
             return nil
         }
+    }
+
+    /// Whether a domain has only forgotten removals since a generation, so that a key which is missing was
+    /// removed.
+    private func isRecordWhole(
+        since generation: UInt64, in difference: DomainDifference
+    ) async throws -> Bool {
+        // The property is read after the reply, as the contract says.
+        try await defaults.status().recordStart <= generation
+            && generation <= difference.generation
     }
 }

@@ -54,7 +54,7 @@ extension Roamer {
     /// - Returns: False if a key was changed since the domain was looked at.
     private func store(_ arrivals: [Arrival], in domain: String) async throws -> Bool {
         guard !arrivals.isEmpty else { return true }
-        if try state.generation(of: domain) == nil { try await scan(domain) }
+        if try state.generations(of: domain) == nil { try await scan(domain) }
         var transaction = DefaultsTransaction()
         for version in arrivals.map(\.version) {
             if let archive = version.archive {
@@ -66,10 +66,13 @@ extension Roamer {
         let token = "roam-\(ReplicaID.random())"
         transaction.token = token
         transaction.isDurable = true
-        transaction.unchangedSince = try state.generation(of: domain)
+        transaction.unchangedSince = try state.generations(of: domain)?.looked
         try state.begin(token, storing: arrivals)
+        try await beforeStep("storing")
         do {
-            try await defaults.apply(transaction, in: domain)
+            let generation = try await defaults.apply(transaction, in: domain)
+            try await beforeStep("stored")
+            try state.noteDurable(upTo: generation)
             try state.end(token, isMade: true)
             return true
         } catch let error as DefaultsError {
@@ -91,7 +94,7 @@ extension Roamer {
     private func storeOthers(
         of arrivals: [Arrival], in domain: String, after error: DefaultsError
     ) async throws -> Bool {
-        let locked = Set(error.lockedKeys.map(\.key))
+        let locked = Set(error.lockedKeys[domain] ?? [])
         let refused = arrivals.filter {
             arrivals.count == 1 || locked.contains($0.version.key.name)
         }

@@ -39,6 +39,8 @@ package actor Roamer {
     let state: RoamState
     let machine: String
     let clock: @Sendable () -> Moment
+    /// Called between steps with the name of the next one, by tests that interrupt a round there.
+    let beforeStep: @Sendable (String) async throws -> Void
     var replica: ReplicaRecord
     var choice: RoamChoice
     /// The domains that may have changes; nil if any may.
@@ -62,15 +64,19 @@ package actor Roamer {
     ///   - machine: The name of the machine, for people.
     ///   - choice: What roams.
     ///   - clock: What time it is.
+    ///   - beforeStep: Called between the steps of a round; a test may interrupt it there.
     ///   - loop: The loop of all of them.
     /// - Throws: ``RoamError`` and `SQLiteError` if the state cannot be used.
     package init(
         _ defaults: RemoteDefaults, at engine: any Engine, named engineName: String,
         stateDirectory: String, machine: String, choice: RoamChoice,
-        clock: @escaping @Sendable () -> Moment = { .now }, on loop: EventLoop
+        clock: @escaping @Sendable () -> Moment = { .now },
+        beforeStep: @escaping @Sendable (String) async throws -> Void = { _ in },
+        on loop: EventLoop
     ) throws {
         self.loop = loop
         self.clock = clock
+        self.beforeStep = beforeStep
         self.defaults = defaults
         self.engine = engine
         self.machine = machine
@@ -106,16 +112,16 @@ package actor Roamer {
         return (pushed, stored)
     }
 
+    /// The name of this replica.
+    package var replicaID: ReplicaID { replica.id }
+
     // MARK: What others tell
 
-    /// A change was heard of.
-    package func note(_ change: DefaultsChange) {
-        guard change.layer == DefaultsLayer.domain.rawValue else { return }
+    /// A change of the user's own layer was heard of.
+    package func noteChange(of keys: [String], in domain: String) {
         let now = clock()
-        for key in change.changed + change.removed {
-            heard[RoamingKey(domain: change.domain, name: key)] = now
-        }
-        changed?.insert(change.domain)
+        for key in keys { heard[RoamingKey(domain: domain, name: key)] = now }
+        changed?.insert(domain)
     }
 
     /// Changes may have been missed: all domains are looked at.
@@ -150,6 +156,7 @@ package actor Roamer {
                 try await defaults.apply(question, in: domain)
                 // It may be pending: a power cut would take it back.
                 try await defaults.synchronize()
+                try await beforeStep("settled")
                 try state.end(token, isMade: true)
             } catch let error as DefaultsError where error.code == .conflict {
                 try state.end(token, isMade: false)
@@ -179,8 +186,7 @@ package actor Roamer {
     }
 
     private func meetOnce() async throws -> Meeting {
-        let isAnswered = try state.pushedValues().isEmpty
-        let lastBatch = replica.nonce.map { (replica.batch, $0, isAnswered) }
+        let lastBatch = replica.nonce.map { (replica.batch, $0, replica.isAnswered) }
         return try await engine.meet(
             replica.id, named: machine, known: replica.place, lastBatch: lastBatch)
     }
@@ -210,6 +216,7 @@ package actor Roamer {
         while hasMore {
             let page = try await engine.pull(after: replica.revision, limit: Self.pageLimit)
             try await keep(page.losers)
+            try await beforeStep("pulled")
             replica.revision = page.revision
             try state.take(replica) { () throws(SQLiteError) in
                 for version in page.versions { try receive(version) }

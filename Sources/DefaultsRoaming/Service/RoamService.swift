@@ -138,7 +138,9 @@ package actor RoamService {
         let isOwn = change.origin == connection.uniqueName?.string
         if change.domain == RoamTerms.domain { areSettingsDue = true }
         if change.layer == DefaultsLayer.managed.rawValue { areLocksDue = true }
-        await roamer?.note(change)
+        if change.layer == DefaultsLayer.domain.rawValue {
+            await roamer?.noteChange(of: change.changed + change.removed, in: change.domain)
+        }
         let roams = settings?.choice.rule(for: change.domain) != nil
         if !isOwn, roams || areSettingsDue || areLocksDue { wake() }
     }

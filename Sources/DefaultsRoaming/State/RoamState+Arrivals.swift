@@ -20,6 +20,13 @@ extension RoamState {
         return arrivals
     }
 
+    /// The arrival of a key; nil if there is none.
+    func arrival(of key: RoamingKey) throws(SQLiteError) -> Arrival? {
+        let select = try connection.prepare(Self.arrivals + " WHERE domain = ? AND key = ?")
+        try select.bind(key)
+        return try select.step() ? select.arrival() : nil
+    }
+
     private static var arrivals: String {
         """
         SELECT domain, key, revision, context, archive, time, replica, obstacle FROM arrival
@@ -158,7 +165,9 @@ extension RoamState {
     }
 
     /// Notes what became of the batch.
-    func end(_ outcomes: [Outcome], of values: [RoamingKey: [UInt8]?]) throws(SQLiteError) {
+    func end(
+        _ replica: ReplicaRecord, _ outcomes: [Outcome], of values: [RoamingKey: [UInt8]?]
+    ) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             for outcome in outcomes {
                 guard let archive = values[outcome.key] else { continue }
@@ -178,6 +187,7 @@ extension RoamState {
                 try removeEdit(of: outcome.key)
             }
             try connection.execute("DELETE FROM pushed")
+            try write(replica)
         }
     }
 

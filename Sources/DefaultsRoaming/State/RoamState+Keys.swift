@@ -112,11 +112,26 @@ extension RoamState {
         }
     }
 
-    /// Up to which generation a domain was looked at; nil if it never was.
-    func generation(of domain: String) throws(SQLiteError) -> UInt64? {
-        let select = try connection.prepare("SELECT generation FROM domain WHERE domain = ?")
+    /// Up to which generation a domain was looked at, and up to which of these everything was on the disk
+    /// of the daemon; nil if it was never looked at.
+    func generations(
+        of domain: String
+    ) throws(SQLiteError) -> (looked: UInt64, durable: UInt64)? {
+        let select = try connection.prepare(
+            "SELECT generation, durable FROM domain WHERE domain = ?")
         try select.bind(domain, at: 1)
-        return try select.step() ? UInt64(bitPattern: select.integer(at: 0)) : nil
+        guard try select.step() else { return nil }
+        return (
+            UInt64(bitPattern: select.integer(at: 0)), UInt64(bitPattern: select.integer(at: 1))
+        )
+    }
+
+    /// Notes that all changes up to a generation are on the disk of the daemon.
+    func noteDurable(upTo generation: UInt64) throws(SQLiteError) {
+        let update = try connection.prepare(
+            "UPDATE domain SET durable = min(generation, ?) WHERE durable < min(generation, ?1)")
+        try update.bind(Int64(bitPattern: generation), at: 1)
+        try update.run()
     }
 
     /// The domains that were looked at.
@@ -128,7 +143,12 @@ extension RoamState {
     }
 
     func write(generation: UInt64, of domain: String) throws(SQLiteError) {
-        let insert = try connection.prepare("INSERT OR REPLACE INTO domain VALUES (?, ?)")
+        let insert = try connection.prepare(
+            """
+            INSERT INTO domain VALUES (?, ?, 0)
+            ON CONFLICT (domain) DO UPDATE SET
+                generation = excluded.generation, durable = min(durable, excluded.generation)
+            """)
         try insert.bind(domain, at: 1)
         try insert.bind(Int64(bitPattern: generation), at: 2)
         try insert.run()

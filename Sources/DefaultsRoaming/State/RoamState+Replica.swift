@@ -13,6 +13,8 @@ struct ReplicaRecord: Equatable {
     var batch: UInt64 = 0
     /// Its nonce.
     var nonce: [UInt8]?
+    /// Whether the engine has said what became of it.
+    var isAnswered = true
     /// Whether the engine may have lost versions and has not been read from the beginning since.
     var isDoubtful = false
 
@@ -26,7 +28,7 @@ extension RoamState {
     /// What is known about the replica; nil if there is none yet.
     func replica() throws(SQLiteError) -> ReplicaRecord? {
         let select = try connection.prepare(
-            "SELECT id, engine, place, revision, batch, nonce, isDoubtful FROM replica")
+            "SELECT id, engine, place, revision, batch, nonce, isAnswered, isDoubtful FROM replica")
         guard try select.step(), let id = ReplicaID(bytes: select.blob(at: 0) ?? []) else {
             return nil
         }
@@ -34,7 +36,7 @@ extension RoamState {
             id: id, engine: select.text(at: 1) ?? "", place: select.blob(at: 2),
             revision: UInt64(bitPattern: select.integer(at: 3)),
             batch: UInt64(bitPattern: select.integer(at: 4)), nonce: select.blob(at: 5),
-            isDoubtful: select.integer(at: 6) != 0)
+            isAnswered: select.integer(at: 6) != 0, isDoubtful: select.integer(at: 7) != 0)
     }
 
     /// Begins as a replica that has never met the engine: nothing is known about any key.
@@ -63,14 +65,15 @@ extension RoamState {
 
     func write(_ replica: ReplicaRecord) throws(SQLiteError) {
         try connection.execute("DELETE FROM replica")
-        let insert = try connection.prepare("INSERT INTO replica VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let insert = try connection.prepare("INSERT INTO replica VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         try insert.bind(replica.id.bytes, at: 1)
         try insert.bind(replica.engine, at: 2)
         try insert.bind(replica.place, at: 3)
         try insert.bind(Int64(bitPattern: replica.revision), at: 4)
         try insert.bind(Int64(bitPattern: replica.batch), at: 5)
         try insert.bind(replica.nonce, at: 6)
-        try insert.bind(replica.isDoubtful ? 1 : 0, at: 7)
+        try insert.bind(replica.isAnswered ? 1 : 0, at: 7)
+        try insert.bind(replica.isDoubtful ? 1 : 0, at: 8)
         try insert.run()
     }
 }

@@ -43,7 +43,8 @@ final class RoamState {
                 """
                 CREATE TABLE replica (
                     id BLOB NOT NULL, engine TEXT NOT NULL, place BLOB, revision INTEGER NOT NULL,
-                    batch INTEGER NOT NULL, nonce BLOB, isDoubtful INTEGER NOT NULL) STRICT;
+                    batch INTEGER NOT NULL, nonce BLOB, isAnswered INTEGER NOT NULL,
+                    isDoubtful INTEGER NOT NULL) STRICT;
                 CREATE TABLE base (
                     domain TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER, context BLOB,
                     digest BLOB NOT NULL, time INTEGER, isDoubtful INTEGER NOT NULL,
@@ -61,7 +62,8 @@ final class RoamState {
                     domain TEXT NOT NULL, key TEXT NOT NULL, archive BLOB,
                     PRIMARY KEY (domain, key)) STRICT;
                 CREATE TABLE domain (
-                    domain TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL)
+                    domain TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL,
+                    durable INTEGER NOT NULL)
                     STRICT, WITHOUT ROWID;
                 PRAGMA user_version = \(Self.version);
                 """)

@@ -108,12 +108,17 @@ final class DomainReading {
         let changes = try view.changes(of: domain, since: generation)
         var room = ContractLimits.maximumBulkSize
         let selection = BulkSelection(of: changes.changed, room: &room)
-        try NamesSize.check(
-            (changes.changed.map(\.key) + changes.removed).map(\.name),
-            room: ContractLimits.maximumReplySize - 2 * ContractLimits.maximumBulkSize)
+        let roomForNames = ContractLimits.maximumReplySize - 2 * ContractLimits.maximumBulkSize
+        let changed = changes.changed.map(\.key.name)
+        var removed = changes.removed.map(\.name)
+        // The whole domain is a good answer without its removals, too.
+        if !changes.isComplete, !NamesSize.fits(changed + removed, room: roomForNames) {
+            removed = []
+        }
+        try NamesSize.check(changed + removed, room: roomForNames)
         var damaged: [Key] = []
         try Contract.GetChanges.writeReply(
-            removed: changes.removed.lazy.map(\.name), generation: view.generation.rawValue,
+            removed: removed, generation: view.generation.rawValue,
             isComplete: changes.isComplete, to: &reply
         ) {
             damaged = try write(selection.sent, of: domain, to: &$0)
@@ -281,8 +286,13 @@ enum NamesSize {
 
     /// - Throws: `TooLarge` if the names do not fit.
     static func check(_ names: [String], room: Int) throws {
-        try check(names.count, size: names.reduce(0) { $0 + size(of: $1) }, room: room)
+        try check(names.count, size: size(of: names), room: room)
     }
+
+    /// Whether names fit into a reply.
+    static func fits(_ names: [String], room: Int) -> Bool { size(of: names) <= room }
+
+    private static func size(of names: [String]) -> Int { names.reduce(0) { $0 + size(of: $1) } }
 
     /// - Throws: `TooLarge` if this many names of this total size do not fit.
     static func check(_ count: Int, size: Int, room: Int) throws {

@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsStorage
 import Glibc
+import ServiceLife
 
 /// The state of the service in one line, for the log and `systemctl --user status`.
 extension DefaultsObject {

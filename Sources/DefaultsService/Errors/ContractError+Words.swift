@@ -38,6 +38,11 @@ extension ContractError {
                 "The domain \(place) was expected not to change after generation \(expected), and "
                     + (conflict.actual.flatMap { $0 > expected ? actual : nil }
                         ?? "it is unknown what has changed since then")
+            case .unchanged(let key, let since):
+                "The key \(key.name.quotedForMessage) of \(place) was expected not to change after "
+                    + "generation \(since.map { "\($0)" } ?? "0"), and "
+                    + (conflict.actual.flatMap { $0 > since ?? .first ? actual : nil }
+                        ?? "it is unknown what has changed since then")
             }
         self.init(.conflict, sentence + ".", .readAgain)
     }
@@ -232,7 +237,7 @@ extension ContractError {
             "No layer has a key \(key.name.quotedForMessage) for \(domain.name).")
     }
 
-    init(lockedLayer domain: Domain, in places: LayerPlaces) {
+    init(lockedLayer domain: Domain, in places: LayerPlaces, _ keys: [LockedKeys]) {
         let owner =
             domain.layer == .managed
             ? "the administrator, in \(places.managed)"
@@ -240,16 +245,17 @@ extension ContractError {
         self.init(
             .locked,
             "\(domain) is read only: the layer \(domain.layer.name.rawValue) is made from files of "
-                + "\(owner). Write to \(domain.name).")
+                + "\(owner). Write to \(domain.name).", locked: keys)
     }
 
     init(
-        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource, on hosts: HostNames
+        locked key: Key, of domain: Domain, by lock: DefaultsObject.LockSource,
+        _ keys: [LockedKeys], on hosts: HostNames
     ) {
         let scope = lock.domain.name == domain.name ? "" : " for all applications"
         self.init(
             .locked,
             "The key \(key.name.quotedForMessage) of \(domain.spelling(on: hosts)) is locked\(scope) "
-                + "by the administrator, in \(lock.path).", .nothingChanged)
+                + "by the administrator, in \(lock.path).", .nothingChanged, locked: keys)
     }
 }

@@ -2,6 +2,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 /// Keys that users may not change.
 ///
@@ -17,22 +18,54 @@ extension DefaultsObject {
         let path: String
     }
 
-    /// Refuses a change of keys.
+    /// Refuses a change that names locked keys.
     ///
     /// The layer itself is checked first.
     ///
     /// - Parameter keys: Evaluated only if something is locked.
     func checkWritable(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
-        guard domain.layer.isWritable else {
-            throw ContractError(lockedLayer: domain, in: layers.places)
+        try checkLayer(domain, keys())
+        let locked = try lockedKeys(of: domain, among: keys())
+        guard !locked.isEmpty else { return }
+        throw try refusal(of: [(domain, locked)])
+    }
+
+    /// Refuses a change of several domains that names locked keys, with all of them.
+    ///
+    /// - Parameter parts: The domains and the keys that the change names in each. Their layers have
+    ///   been checked.
+    func checkWritable(_ parts: [(domain: Domain, keys: [Key])]) throws {
+        let locked = try parts.compactMap { domain, keys in
+            let locked = try lockedKeys(of: domain, among: keys)
+            return locked.isEmpty ? nil : (domain: domain, keys: locked)
         }
+        guard !locked.isEmpty else { return }
+        throw try refusal(of: locked)
+    }
+
+    /// Refuses a change of a layer that is made of files, whose keys are all locked.
+    ///
+    /// - Parameter keys: The keys that the change names.
+    func checkLayer(_ domain: Domain, _ keys: @autoclosure () throws -> [Key]) throws {
+        guard !domain.layer.isWritable else { return }
+        let list = LockedKeys.list([(domain, try keys())], on: hosts)
+        throw ContractError(lockedLayer: domain, in: layers.places, list)
+    }
+
+    private func lockedKeys(
+        of domain: Domain, among keys: @autoclosure () throws -> [Key]
+    ) throws -> [Key] {
         let managed = layersThatLock(domain)
-        guard !managed.isEmpty else { return }
-        for key in try keys() {
-            if let lock = try lock(of: key, by: managed) {
-                throw ContractError(locked: key, of: domain, by: lock, on: hosts)
-            }
-        }
+        guard !managed.isEmpty else { return [] }
+        return try keys().filter { key in try managed.contains { try isLocked(key, by: $0) } }
+    }
+
+    /// The refusal of a change that names locked keys; its message is about the first of them.
+    private func refusal(of locked: [(domain: Domain, keys: [Key])]) throws -> ContractError {
+        let (domain, key) = (locked[0].domain, locked[0].keys[0])
+        let lock = try lock(of: key, by: layersThatLock(domain))
+        return ContractError(
+            locked: key, of: domain, by: lock, LockedKeys.list(locked, on: hosts), on: hosts)
     }
 
     /// Whether the user may not change a key.
@@ -42,11 +75,10 @@ extension DefaultsObject {
         try layersThatLock(domain).contains { try view.shows($0) && isLocked(key, by: $0) }
     }
 
-    private func lock(of key: Key, by managed: [Domain]) throws -> LockSource? {
-        for domain in managed where try isLocked(key, by: domain) {
-            return LockSource(domain: domain, path: try pathOfLock(of: key, by: domain))
-        }
-        return nil
+    /// What locks a key that is locked.
+    private func lock(of key: Key, by managed: [Domain]) throws -> LockSource {
+        let locking = try managed.first { try isLocked(key, by: $0) } ?? managed[0]
+        return LockSource(domain: locking, path: try pathOfLock(of: key, by: locking))
     }
 
     /// The managed layers that can lock keys of a domain.
@@ -89,5 +121,23 @@ extension DefaultsObject {
             )
         }
         return locks + values
+    }
+}
+
+extension LockedKeys {
+    /// The locked keys for an error, which has the first of them if they are very many.
+    fileprivate static func list(
+        _ locked: [(domain: Domain, keys: [Key])], on hosts: HostNames
+    ) -> [LockedKeys] {
+        var room = ContractLimits.maximumLockedNames
+        return locked.prefix { _ in room > 0 }.map { domain, keys in
+            let spelling = domain.spelling(on: hosts)
+            room -= spelling.utf8.count
+            let named = keys.prefix { key in
+                room -= key.name.utf8.count
+                return room >= 0
+            }
+            return LockedKeys(domain: spelling, keys: named.map(\.name))
+        }
     }
 }

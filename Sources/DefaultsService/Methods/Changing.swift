@@ -231,11 +231,12 @@ extension DefaultsObject {
             return try answer(call, at: database.generation, isDurable: request.isDurable)
         }
         // A repeated transaction has succeeded before, so later locks do not matter.
-        for part in request.parts { try checkWritable(part.transaction.domain, []) }
+        for part in request.parts { try checkLayer(part.transaction.domain, part.named) }
         let assignments = try request.parts.map { try $0.assignments.get() }
         if let token = request.token, let generation = try database.outcome(of: token, in: first) {
             return try answer(call, at: generation, isDurable: request.isDurable)
         }
+        try checkWritable(request.parts.map { ($0.transaction.domain, $0.named) })
         let origin = origin(of: call)
         let proposals = try zip(request.parts, assignments).map { part, assignments in
             let isFirst = part.transaction.domain == first
@@ -253,14 +254,13 @@ extension DefaultsObject {
 
     /// What one part of a transaction would change now.
     ///
-    /// - Throws: `Locked` or `Conflict`.
+    /// - Throws: `Conflict`.
     private func proposal(
         _ part: PreparedTransaction.Part, _ assignments: [(key: Key, archive: KeyedArchive)],
         token: Token?, origin: String
     ) throws -> ChangeProposal {
         let transaction = part.transaction
         let domain = transaction.domain
-        try checkWritable(domain, part.keys + transaction.removed)
         if let conflict = try database.firstConflict(of: transaction.expected, in: domain) {
             throw ContractError(conflict, in: domain, on: hosts)
         }
@@ -286,6 +286,9 @@ struct PreparedTransaction: Sendable {
         ///
         /// An error in the layer is reported first.
         let assignments: Result<[(key: Key, archive: KeyedArchive)], any Error>
+
+        /// The keys to set and to remove.
+        var named: [Key] { keys + transaction.removed }
     }
 
     let parts: [Part]
@@ -321,7 +324,9 @@ struct PreparedTransaction: Sendable {
         _ arguments: [TransactionArguments<CheckedNames, Content>],
         _ options: TransactionOptions<CheckedNames>, archive: (Content) throws -> KeyedArchive
     ) throws {
-        parts = try arguments.map { try Part($0, archive: archive) }
+        parts = try arguments.map {
+            try Part($0, unchangedSince: options.unchangedSince, archive: archive)
+        }
         token = options.token
         isDurable = options.isDurable
         isUndo = options.isUndo
@@ -330,13 +335,13 @@ struct PreparedTransaction: Sendable {
 
 extension PreparedTransaction.Part {
     fileprivate init<Content>(
-        _ arguments: TransactionArguments<CheckedNames, Content>,
+        _ arguments: TransactionArguments<CheckedNames, Content>, unchangedSince: UInt64?,
         archive: (Content) throws -> KeyedArchive
     ) throws {
         keys = arguments.set.map(\.0)
         transaction = try Transaction(
             domain: arguments.domain, set: keys, removed: arguments.removed,
-            expected: arguments.expected)
+            expected: arguments.expected, unchangedSince: unchangedSince)
         assignments = Result {
             try arguments.set.map { key, content in
                 (key: key, archive: try Self.naming(key) { try archive(content) })

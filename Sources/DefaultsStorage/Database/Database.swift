@@ -2,7 +2,7 @@ package import DefaultsModel
 internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
-internal import SystemCalls
+package import SystemCalls
 
 /// The database of defaults: a store on disk, the pending changes, and the crash journal, which
 /// keeps pending changes if the process dies.
@@ -303,6 +303,16 @@ extension Database {
                     isOnRecord: generation.map { counter.reaches(backTo: $0) } ?? false,
                     isEmpty: try contents.totals(of: domain).keys <= 0)
                 if !holds { return Conflict(expectation: expectation, actual: actual) }
+            case .unchanged(let key, let since):
+                let (actual, forgotten) = try contents.lastChange(of: key, in: domain)
+                let holds =
+                    since.map { since in
+                        Expectation.holds(
+                            unchangedSince: since, lastChange: actual,
+                            isOnRecord: counter.reaches(backTo: since)
+                                && forgotten.map { $0 <= since } ?? true)
+                    } ?? false
+                if !holds { return Conflict(expectation: expectation, actual: actual) }
             }
         }
         return nil
@@ -327,7 +337,8 @@ extension Database {
 package struct Conflict: Hashable, Sendable {
     /// What was expected.
     package let expectation: Expectation
-    /// The last change of the key (nil if it is absent) or of the domain.
+    /// The last change of the key or of the domain; nil if the key is absent, or if its removal is
+    /// not on record.
     package let actual: Generation?
 }
 

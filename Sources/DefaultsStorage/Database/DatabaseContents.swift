@@ -187,6 +187,30 @@ extension DatabaseContents {
         return try store.record(of: domain).lastChange
     }
 
+    /// The last change or the removal of a key, as far as it is known.
+    ///
+    /// - Returns: Its generation, and nil in place of `forgotten`; or nil, and the generation up to which
+    ///   its removal may be forgotten, if there is one.
+    func lastChange(
+        of key: Key, in domain: Domain
+    ) throws(StorageError) -> (generation: Generation?, forgotten: Generation?) {
+        if let pending = overlay.entry(domain, key) { return (pending.generation, nil) }
+        if let stored = try store.generation(domain, key) { return (stored, nil) }
+        return (nil, try store.record(of: domain).horizon)
+    }
+
+    /// The keys of a domain that were removed after a generation, as far as that is on record, in order.
+    ///
+    /// - Parameter generation: Nil for all removals.
+    func removals(
+        of domain: Domain, since generation: Generation?
+    ) throws(StorageError) -> [Key] {
+        let stored = overlay.cleared(domain) == nil ? try store.removals(of: domain) : []
+        return merge(stored, of: domain).filter { entry in
+            entry.size == nil && generation.map { entry.generation > $0 } ?? true
+        }.map(\.key)
+    }
+
     /// The generation up to which removals in a domain are forgotten; nil if none is.
     func horizon(of domain: Domain) throws(StorageError) -> Generation? {
         if let cleared = overlay.cleared(domain) { return cleared }

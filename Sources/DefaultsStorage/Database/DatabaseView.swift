@@ -38,6 +38,10 @@ package struct DatabaseView {
     /// The generation of the database: that of its last change.
     package var generation: Generation { counter.current }
 
+    /// The generation from which on all changes are known, except removals that a domain has
+    /// forgotten.
+    package var recordStart: Generation { counter.recordStart }
+
     /// The value of a key; nil if there is none.
     ///
     /// - Throws: `.damagedRow` if the checksum of the stored value is wrong. All other keys can
@@ -105,7 +109,8 @@ package struct DatabaseView {
     /// What has changed in a domain after a generation.
     ///
     /// It gives the whole domain if the record does not reach back that far: the numbers have
-    /// jumped since, or later removals are forgotten, or this database never had the generation.
+    /// jumped since, or later removals are forgotten, or this database never had the generation. Then
+    /// the removals are those that are still on record.
     ///
     /// - Parameter generation: Nil for everything.
     /// - Throws: `.cannotRead` if the disk fails.
@@ -125,7 +130,11 @@ package struct DatabaseView {
                 removed: changes.removed.withoutFileRecord(of: domain) { $0 },
                 isComplete: changes.isComplete)
         }
-        return DomainChanges(changed: try summaries(of: domain), removed: [], isComplete: false)
+        return DomainChanges(
+            changed: try summaries(of: domain),
+            removed: try contents.removals(of: domain, since: generation)
+                .withoutFileRecord(of: domain) { $0 },
+            isComplete: false)
     }
 
     /// The domains that have keys of their own, in order, the layers of hosts among them.
@@ -235,12 +244,12 @@ package struct EntrySummary: Sendable, Equatable {
 package struct DomainChanges: Sendable, Equatable {
     /// The keys that were set since, in the order of their bytes.
     package let changed: [EntrySummary]
-    /// The keys that were removed since, in the order of their bytes.
+    /// The keys that were removed since, as far as that is on record, in the order of their bytes.
     package let removed: [Key]
     /// Whether that is the whole difference.
     ///
     /// If it is not, because the record does not reach back that far, `changed` has all keys of the
-    /// domain.
+    /// domain, and `removed` may lack some.
     package let isComplete: Bool
 }
 

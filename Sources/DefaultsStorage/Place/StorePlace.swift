@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import Synchronization
+internal import SystemCalls
 
 /// The directory of a database, and the lock on it that makes this process the owner.
 ///
@@ -25,7 +26,7 @@ final class StorePlace: Sendable {
         directory = try PrivateDirectory(
             making: location.directory, isOurs: location.isStandard)
         isStandard = location.isStandard
-        fileSystem = FileSystem(of: directory)
+        fileSystem = FileSystem(ofDirectory: directory.path)
         let lock = try DatabaseLock.take(in: directory, on: fileSystem)
         wasLeftOpen = lock.wasLeftOpen
         note = lock.note
@@ -43,7 +44,7 @@ final class StorePlace: Sendable {
         try lock.withLock { (lock) throws(StorageError) in
             guard lock?.isLost == true else { return }
             let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
-            lock = try DatabaseLock.take(in: made, on: FileSystem(of: made))
+            lock = try DatabaseLock.take(in: made, on: FileSystem(ofDirectory: made.path))
         }
     }
 

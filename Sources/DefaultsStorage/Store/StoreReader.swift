@@ -32,6 +32,8 @@ enum StoreQuery {
         FROM \(domainOrNone)
             LEFT JOIN entries ON entries.domain = domains.id AND entries.generation > ?3
         """
+    /// The removals of a domain, which have an index of their own.
+    static let removals = "SELECT \(summary) \(entries) AND archive IS NULL"
     static let record = """
         SELECT coalesce(last_change, forgotten), coalesce(horizon, forgotten) FROM \(domainOrNone)
         """
@@ -97,6 +99,7 @@ final class StoreReader {
     let selectSummaries: Statement
     let selectChanges: Statement
     let selectChangeCount: Statement
+    let selectRemovals: Statement
     let selectRecord: Statement
     let selectToken: Statement
 
@@ -115,6 +118,7 @@ final class StoreReader {
             selectSummaries = try connection.prepare(StoreQuery.summaries)
             selectChanges = try connection.prepare(StoreQuery.changes)
             selectChangeCount = try connection.prepare(StoreQuery.changeCount)
+            selectRemovals = try connection.prepare(StoreQuery.removals)
             selectRecord = try connection.prepare(StoreQuery.record)
             selectToken = try connection.prepare(StoreQuery.token)
         } catch {
@@ -294,12 +298,23 @@ package struct StoredValue: Sendable, Equatable {
 extension StoreReader {
     /// The keys of a domain that have values, with their sizes, in no order.
     func summaries(of domain: Domain) throws(StorageError) -> [StoredEntry] {
+        try entries(of: domain, by: selectSummaries)
+    }
+
+    /// The removals of a domain that are on record, in no order.
+    func removals(of domain: Domain) throws(StorageError) -> [StoredEntry] {
+        try entries(of: domain, by: selectRemovals)
+    }
+
+    private func entries(
+        of domain: Domain, by select: borrowing Statement
+    ) throws(StorageError) -> [StoredEntry] {
         try reading { () throws(SQLiteError) in
-            defer { selectSummaries.reset() }
-            try bind(selectSummaries, domain)
+            defer { select.reset() }
+            try bind(select, domain)
             var entries: [StoredEntry] = []
-            while try selectSummaries.step() {
-                if let entry = selectSummaries.entry { entries.append(entry) }
+            while try select.step() {
+                if let entry = select.entry { entries.append(entry) }
             }
             return entries
         }

@@ -24,6 +24,7 @@ struct Doctor: AsyncParsableCommand {
         findings += InstallationCheck(places: places).findings()
         findings += PackageCheck().findings()
         findings += await DesktopCheck(places: places).findings()
+        findings += await RoamCheck().findings()
         if let directory = service.directory ?? places.database {
             findings += StorageCheck(directory: directory, service: service.process).findings()
         }

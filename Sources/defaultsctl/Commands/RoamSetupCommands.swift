@@ -44,6 +44,11 @@ struct RoamEnable: ServiceCommand {
             throw ToolError.nowhereToRoam
         }
         if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
+        do {
+            try await defaults.connection.startService(RoamContract.busName)
+        } catch {
+            throw ToolError.noRoamingService
+        }
         try await RoamingService(on: defaults.connection).roamNow()
         try await RoamStatusCommand.show(RoamingService(on: defaults.connection).status(), defaults)
     }

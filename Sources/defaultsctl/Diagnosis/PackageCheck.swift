@@ -7,11 +7,12 @@ struct PackageCheck {
     private static let subject = "packages"
     private static let daemon = "defaultsd"
     private static let module = "defaultsd-gsettings"
+    private static let roaming = "defaultsd-roam"
 
     /// Reads dpkg's database.
     init() {
         let directory = Places.variable("DPKG_ADMINDIR") ?? "/var/lib/dpkg"
-        packages = InstalledPackage.read("\(directory)/status", named: [Self.daemon, Self.module])
+        packages = InstalledPackage.read("\(directory)/status", named: [Self.daemon, Self.module, Self.roaming])
     }
 
     /// One finding; none if this system has no dpkg.

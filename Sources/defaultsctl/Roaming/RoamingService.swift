@@ -60,6 +60,10 @@ struct RoamingService {
     private func call(
         _ member: MemberName, _ arguments: [Value] = [], timeout: Duration = .seconds(60)
     ) async throws -> [Value] {
+        // Only enabling starts it: a question must not.
+        guard try await connection.hasOwner(of: RoamContract.busName) else {
+            throw ToolError.noRoamingService
+        }
         do {
             return try await connection.call(
                 RoamContract.busName, RoamContract.path, RoamContract.interface, member, arguments,

@@ -4,6 +4,8 @@ import PropertyList
 extension Part {
     /// The comparison of archives: one is the same as itself in another order and other bytes, and
     /// those that are the same are shown as the same.
+    ///
+    /// Archives have the same canonical form if they are the same, and only then.
     static let sameness = Part("sameness") { bytes in
         guard let archive = try validated(bytes) else { return .refused }
         try require(archive.isSame(as: archive), "An archive is not the same as itself.")
@@ -34,19 +36,34 @@ extension Part {
         let isSame = archive.isSame(as: other)
         try require(isSame == other.isSame(as: archive), "Sameness \(how) depends on the side.")
         try require(isSame || !isSure, "An archive \(how) is not the same.")
+        try checkForms(archive, other, isSame: isSame, isSure: isSure)
+    }
+
+    private static func checkForms(
+        _ archive: KeyedArchive, _ other: KeyedArchive, isSame: Bool, isSure: Bool
+    ) throws {
+        guard let form = archive.canonicalForm, let otherForm = other.canonicalForm else {
+            return try require(!isSure, "A cheap archive has no canonical form.")
+        }
+        try require(
+            (form == otherForm) == isSame || !isSure,
+            "The canonical forms of two archives are \(isSame ? "different" : "the same").")
     }
 
     /// Archives that differ in one byte: where they are said to be the same, they are shown alike.
     private static func checkNeighbours(of archive: KeyedArchive) throws {
         var random = Random(seed: archive.bytes)
         var shown: [UInt8]?
+        let isCheap = try ArchiveParts(of: archive.bytes).isCheap
         for _ in 0..<8 {
             var bytes = archive.bytes
             let position = random.below(bytes.count)
             bytes[position] ^= UInt8(1 << random.below(8))
-            guard let other = try? KeyedArchive(validating: bytes), archive.isSame(as: other) else {
-                continue
-            }
+            guard let other = try? KeyedArchive(validating: bytes) else { continue }
+            let isSame = archive.isSame(as: other)
+            let isSure = try isCheap && ArchiveParts(of: bytes).isCheap
+            try checkForms(archive, other, isSame: isSame, isSure: isSure)
+            guard isSame else { continue }
             var events = EventCheck()
             guard (try? archive.render(into: &events, limits: .small)) != nil,
                 !events.isOutputOnly
@@ -57,6 +74,14 @@ extension Part {
                 try other.json(limits: .small) == json,
                 "Archives are the same that differ in byte \(position), which is shown.")
         }
+    }
+}
+
+extension KeyedArchive {
+    /// The whole canonical form; nil if it is not complete.
+    fileprivate var canonicalForm: [UInt8]? {
+        var form: [UInt8] = []
+        return writeCanonicalForm { form += $0 } ? form : nil
     }
 }
 

@@ -1,5 +1,4 @@
 import CLinux
-import DBus
 import Glibc
 import SystemCalls
 
@@ -17,7 +16,7 @@ import SystemCalls
 ///
 /// It reports that something has changed, but not what. The receiver must make a new watch and then
 /// read everything, in this order.
-final class DirectoryWatch {
+package final class DirectoryWatch {
     /// The events of interest in a directory.
     private struct Interest {
         let path: String
@@ -26,7 +25,7 @@ final class DirectoryWatch {
     }
 
     /// The kind of event.
-    enum Sign {
+    package enum Sign {
         /// Something has changed.
         case change
         /// There is a new file, which may still be being written.
@@ -44,7 +43,7 @@ final class DirectoryWatch {
     ///   - directories: Paths. They need not exist.
     ///   - changed: Called on the loop, at least once after a change.
     /// - Throws: If the system has no more watches.
-    init(
+    package init(
         _ directories: [String], on loop: EventLoop, _ changed: @escaping (Sign) -> Void
     ) throws(WatchFailure) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
@@ -63,9 +62,9 @@ final class DirectoryWatch {
 }
 
 /// The system has refused a watch.
-struct WatchFailure: Error {
+package struct WatchFailure: Error {
     /// An `errno`.
-    let number: Int32
+    package let number: Int32
 }
 
 // MARK: What is watched

@@ -1,8 +1,7 @@
 internal import CLinux
 internal import Glibc
-internal import SystemCalls
 
-/// A file system, as far as it matters to a database on it.
+/// A file system, as far as it matters to the files on it.
 package struct FileSystem: Hashable, Sendable {
     /// Its name, as in mount(8); if this program does not know it, the kernel's number.
     package let name: String
@@ -12,8 +11,8 @@ package struct FileSystem: Hashable, Sendable {
     package let isNetwork: Bool
 
     /// The file system of a directory.
-    init(of directory: PrivateDirectory) {
-        guard let file = try? File(directory.path, O_RDONLY | O_DIRECTORY),
+    package init(ofDirectory path: String) {
+        guard let file = try? File(path, O_RDONLY | O_DIRECTORY),
             let status = try? file.status()
         else {
             self.init(type: 0)
@@ -28,7 +27,7 @@ package struct FileSystem: Hashable, Sendable {
     ///   - type: Linux's number for it.
     ///   - mounted: Looks up what it is mounted as, such as `fuse.sshfs`. It is called if several
     ///     file systems have the number.
-    init(type: UInt32, mountedAs mounted: () -> String? = { nil }) {
+    package init(type: UInt32, mountedAs mounted: () -> String? = { nil }) {
         let known = FileSystem.types[type]
         let name = type == FileSystem.fuse ? mounted() ?? known?.name : known?.name
         self.name = name ?? "0x\(String(type, radix: 16))"

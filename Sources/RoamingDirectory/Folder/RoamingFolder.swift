@@ -1,0 +1,246 @@
+import DefaultsRoaming
+import Glibc
+import SystemCalls
+
+// Invariants
+//
+// 1. A directory without the marker is never taken for one in which nothing is. It may be the place where
+//    a drive or a share is not mounted, or a copy that is not complete yet.
+// 2. Only files of this replica are written, and the marker if there is none and no replica's file.
+// 3. A file appears under its name as a whole, and after it is on the disk.
+// 4. Nothing but a regular file is read. Links are not followed, and pipes are not waited for.
+
+/// The directory that something else keeps the same on all machines.
+struct RoamingFolder {
+    /// The file that tells this directory from an empty one, and from others.
+    static let marker = "defaultsd-roam"
+    /// How the names of replicas' files end, those of copies too.
+    static let suffix = ".roam"
+
+    private static let markerSize = 1 << 12
+    private static let markerLine = "defaultsd-roam place "
+
+    /// Its path.
+    let path: String
+
+    /// What was found under a name.
+    struct Finding {
+        let name: String
+        /// What tells the file from a later one of this name.
+        let state: FileState
+        let content: Result<ReplicaFile, FileProblem>
+    }
+
+    func path(of name: String) -> String { "\(path)/\(name)" }
+
+    static func name(of replica: ReplicaID) -> String { "\(replica)\(suffix)" }
+}
+
+/// What changes with the contents of a file.
+struct FileState: Equatable {
+    let identity: FileIdentity
+    let size: Int
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ status: FileStatus) {
+        identity = status.identity
+        size = status.size
+        (seconds, nanoseconds) = (Int(status.modified.tv_sec), Int(status.modified.tv_nsec))
+    }
+
+    /// Whether the contents may have changed since without a trace.
+    ///
+    /// A file system counts time in ticks, some in ticks of two seconds.
+    func isFresh(at now: Int64) -> Bool { Int64(seconds) > now / 1_000_000 - 4 }
+}
+
+/// A file in the directory that cannot be used.
+///
+/// All others are used.
+package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The name of the file.
+    package let name: String
+    /// Why: the end of a sentence about the file.
+    package let reason: String
+
+    init(_ name: String, _ reason: String) {
+        self.name = name
+        self.reason = reason
+    }
+
+    /// The sentence.
+    package var description: String { "'\(name)' \(reason)" }
+}
+
+// MARK: The marker
+
+extension RoamingFolder {
+    /// What tells this directory from others; the marker is made if nobody has used the directory.
+    ///
+    /// - Parameter isKnown: Whether the replica was here before, so that there must be a marker.
+    func place(isKnown: Bool) throws -> [UInt8] {
+        guard let status = FileStatus.ifAny(path) else {
+            throw EngineError(
+                .unreachable,
+                "'\(path)' is not there. If it is on a drive or a server, mount it.")
+        }
+        guard status.kind == .directory else {
+            throw EngineError(.refused, "'\(path)' is not a directory. Name another one.")
+        }
+        if let place = try readMarker() { return place }
+        guard !isKnown else {
+            throw EngineError(
+                .unreachable,
+                "'\(path)' has no file '\(Self.marker)'. If it is on a drive or a server, mount it. "
+                    + "If you have emptied it, disable roaming and enable it again.")
+        }
+        guard try replicaNames().isEmpty else {
+            throw EngineError(
+                .unreachable,
+                "'\(path)' has files of other machines, but no file '\(Self.marker)'. Wait until "
+                    + "all files are copied.")
+        }
+        return try makeMarker()
+    }
+
+    private func readMarker() throws -> [UInt8]? {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            let file = try File.regular(path(of: Self.marker), O_RDONLY | O_NOFOLLOW)
+            bytes = try file.contents(atMost: Self.markerSize)
+        } catch {
+            if error.number == ENOENT { return nil }
+            throw EngineError(.unreachable, "The marker cannot be read: \(error).")
+        }
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
+        guard text.hasPrefix(Self.markerLine), text.hasSuffix("\n"),
+            let place = ReplicaID(text.dropFirst(Self.markerLine.count).dropLast())
+        else {
+            throw EngineError(
+                .unreachable,
+                "'\(path(of: Self.marker))' is incomplete or damaged. Wait until it is copied, or "
+                    + "restore it from another machine.")
+        }
+        return place.bytes
+    }
+
+    private func makeMarker() throws -> [UInt8] {
+        let place = ReplicaID.random()
+        try write(Array("\(Self.markerLine)\(place)\n".utf8), to: Self.marker)
+        return place.bytes
+    }
+}
+
+// MARK: Replicas' files
+
+extension RoamingFolder {
+    /// The names of replicas' files, and of copies that synchronisers make of them.
+    private func replicaNames() throws -> [String] {
+        do throws(SystemError) {
+            return try Directory.entries(in: path).map(\.name)
+                .filter { Self.replica(ofName: $0) != nil }.sorted()
+        } catch {
+            throw EngineError(.unreachable, "The directory cannot be read: \(error).")
+        }
+    }
+
+    /// The replica whose file, or copy of a file, has a name.
+    private static func replica(ofName name: String) -> ReplicaID? {
+        name.hasSuffix(suffix) ? ReplicaID(name.prefix(36)) : nil
+    }
+
+    /// Reads all files of replicas.
+    ///
+    /// - Parameter isKnown: Whether a file in this state was read before, and is left out.
+    func read(unless isKnown: (String, FileState) -> Bool) throws -> [Finding] {
+        let names = try replicaNames()
+        var findings: [Finding] = []
+        for name in names.prefix(FileLimits.replicas) {
+            guard let status = FileStatus.ifAny(path(of: name), followingLinks: false) else {
+                continue
+            }
+            let state = FileState(status)
+            guard !isKnown(name, state) else { continue }
+            findings.append(Finding(name: name, state: state, content: read(name)))
+        }
+        if let name = names.dropFirst(FileLimits.replicas).first,
+            let status = FileStatus.ifAny(path)
+        {
+            let problem = FileProblem(
+                name, "and what follows is not read: there are too many files")
+            findings.append(
+                Finding(name: name, state: FileState(status), content: .failure(problem)))
+        }
+        return findings
+    }
+
+    /// Whether a file is not in the state in which it was read or written.
+    func hasChanged(since state: (String) -> FileState?) -> Bool {
+        guard let names = try? replicaNames() else { return true }
+        return names.contains { name in
+            let status = FileStatus.ifAny(path(of: name), followingLinks: false)
+            return status.map { FileState($0) } != state(name)
+        }
+    }
+
+    func read(_ name: String) -> Result<ReplicaFile, FileProblem> {
+        do throws(SystemError) {
+            let file = try File.regular(path(of: name), O_RDONLY | O_NOFOLLOW)
+            guard let bytes = try file.contents(atMost: FileLimits.size) else {
+                return .failure(FileProblem(name, "is too large"))
+            }
+            return Self.content(of: name, bytes)
+        } catch {
+            let reason =
+                error.number == ELOOP
+                ? "is a link" : "cannot be read: \(error.call): \(error.reason)"
+            return .failure(FileProblem(name, reason))
+        }
+    }
+
+    private static func content(
+        of name: String, _ bytes: [UInt8]
+    ) -> Result<ReplicaFile, FileProblem> {
+        do throws(FileFault) {
+            let file = try ReplicaFile(bytes: bytes)
+            guard file.replica == replica(ofName: name) else {
+                return .failure(FileProblem(name, "is the file of another replica"))
+            }
+            return .success(file)
+        } catch {
+            return .failure(FileProblem(name, error.description))
+        }
+    }
+
+    /// Writes the file of a replica.
+    func write(_ file: ReplicaFile) throws {
+        try write(file.bytes, to: Self.name(of: file.replica))
+    }
+
+    /// Removes the file of a replica, if there is one.
+    func removeFile(of replica: ReplicaID) throws {
+        let name = path(of: Self.name(of: replica))
+        guard FileCalls.unlink(name) == 0 || errno == ENOENT else {
+            throw EngineError(.refused, "\(SystemError.last("unlink", name)).")
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws {
+        // A hidden name: synchronisers that leave hidden files out do not copy half a file.
+        let temporary = path(of: ".\(name).new")
+        do throws(SystemError) {
+            _ = FileCalls.unlink(temporary)
+            let file = try File(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            try file.write(bytes)
+            try file.synchronize()
+            guard FileCalls.rename(temporary, to: path(of: name)) == 0 else {
+                throw .last("rename", path(of: name))
+            }
+            try File(path, O_RDONLY | O_DIRECTORY).synchronize()
+        } catch {
+            _ = FileCalls.unlink(temporary)
+            throw EngineError(.unreachable, "The file of this machine cannot be written: \(error).")
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import DefaultsRoaming
+import SQLite
+
+/// The versions of a key.
+struct KeyVersions {
+    /// All that files have, with the replica that vouches for each.
+    var heads: [(voucher: ReplicaID, head: Head)]
+    /// What is replaced, or kept as lost.
+    var covers: VersionVector
+
+    /// The versions that nothing replaces, the latest of each replica.
+    var live: [Head] {
+        var latest: [ReplicaID: Head] = [:]
+        for (_, head) in heads {
+            let other = latest[head.dot.replica]
+            let isLater =
+                other.map {
+                    ($0.dot.counter, $0) < (head.dot.counter, head)
+                } ?? true
+            if isLater { latest[head.dot.replica] = head }
+        }
+        return latest.values.filter { !covers.covers($0.dot) }
+    }
+}
+
+/// The version of a key that the replica was told.
+struct Shown {
+    var head: Head
+    var revision: Int64
+    /// Whether it is in no file any more.
+    var isOrphan: Bool
+}
+
+extension DirectoryState {
+    func versions(of key: RoamingKey) throws(SQLiteError) -> KeyVersions {
+        let heads = try connection.rows(
+            """
+            SELECT voucher, replica, counter, time, archive FROM directory_head
+            WHERE domain = ? AND key = ?
+            """, key.values
+        ) { (voucher: $0.replica(at: 0), head: $0.head(at: 1)) }
+        let dots = try connection.rows(
+            "SELECT replica, counter FROM directory_cover WHERE domain = ? AND key = ?", key.values
+        ) { Dot($0.replica(at: 0), $0.integer(at: 1)) }
+        var covers = VersionVector()
+        for dot in dots { covers.add(dot) }
+        return KeyVersions(heads: heads, covers: covers)
+    }
+
+    func shown(of key: RoamingKey) throws(SQLiteError) -> Shown? {
+        try connection.rows(
+            """
+            SELECT replica, counter, time, archive, revision, orphan FROM directory_shown
+            WHERE domain = ? AND key = ?
+            """, key.values
+        ) { row in
+            Shown(
+                head: row.head(at: 0), revision: row.integer(at: 4),
+                isOrphan: row.integer(at: 5) != 0)
+        }.first
+    }
+
+    func show(_ head: Head, of key: RoamingKey, at revision: Int64) throws(SQLiteError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO directory_shown
+            (domain, key, replica, counter, time, archive, revision) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, key.values + head.values + [.integer(revision)])
+    }
+
+    /// What a writer has seen who knows the shown version of a key.
+    ///
+    /// It has not seen versions that lost to the shown one, except those of the same value.
+    func mark(of key: RoamingKey) throws(SQLiteError) -> VersionMark {
+        guard let shown = try shown(of: key) else {
+            return VersionMark(revision: UInt64(own.revision))
+        }
+        let versions = try versions(of: key)
+        var seen = versions.covers
+        seen.add(shown.head.dot)
+        let live = versions.live
+        if live.count > 1 {
+            let value = ValueDigest(of: shown.head.archive)
+            for head in live where ValueDigest(of: head.archive) == value { seen.add(head.dot) }
+        }
+        return VersionMark(revision: UInt64(shown.revision), context: seen.bytes)
+    }
+
+    /// Brings the shown version of a key, and the losers, up to date with its versions.
+    ///
+    /// The revision is that of the transaction under way.
+    func settle(_ key: RoamingKey) throws(SQLiteError) {
+        let versions = try versions(of: key)
+        let live = versions.live
+        let known = try shown(of: key)
+        guard let winner = live.max() else {
+            if let known, !known.isOrphan { try setOrphan(key, true) }
+            return
+        }
+        if winner != known?.head {
+            try show(winner, of: key, at: own.revision)
+        } else if known?.isOrphan == true {
+            try setOrphan(key, false)
+        }
+        for (voucher, head) in versions.heads where voucher == own.replica {
+            if versions.covers.covers(head.dot) {
+                try removeLoser(head.dot)
+            } else if head.dot != winner.dot, live.contains(head) {
+                if ValueDigest(of: head.archive) == ValueDigest(of: winner.archive) {
+                    // Else an edit of a writer who knew only the winner would conflict with it.
+                    try withdraw(head.dot, of: key, isPublished: false)
+                } else {
+                    try addLoser(head, of: key)
+                }
+            }
+        }
+    }
+
+    /// Takes a version out of the file of this replica: it lost and is kept, or is not needed.
+    private func withdraw(
+        _ dot: Dot, of key: RoamingKey, isPublished: Bool
+    ) throws(SQLiteError) {
+        try cover(dot, of: key, isPublished: isPublished)
+        try connection.run(
+            """
+            DELETE FROM directory_head WHERE domain = ? AND key = ? AND voucher = ? AND replica = ?
+            """, key.values + [own.replica.value, dot.replica.value])
+        hasNewContent = true
+    }
+
+    private func setOrphan(_ key: RoamingKey, _ isOrphan: Bool) throws(SQLiteError) {
+        try connection.run(
+            "UPDATE directory_shown SET orphan = ? WHERE domain = ? AND key = ?",
+            [.integer(isOrphan ? 1 : 0)] + key.values)
+    }
+
+    /// Notes that versions of others are replaced, or kept as lost.
+    ///
+    /// - Parameter isPublished: Whether the file of this replica says so.
+    func cover(_ dot: Dot, of key: RoamingKey, isPublished: Bool) throws(SQLiteError) {
+        try connection.run(
+            """
+            INSERT INTO directory_cover (domain, key, replica, counter, published)
+            VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                garbage = CASE WHEN excluded.published THEN 0 ELSE garbage END,
+                published = max(published, excluded.published),
+                counter = max(counter, excluded.counter)
+            """,
+            key.values + [
+                dot.replica.value, .integer(dot.counter), .integer(isPublished ? 1 : 0),
+            ])
+    }
+}
+
+// MARK: What lost
+
+extension DirectoryState {
+    func addLoser(_ head: Head, of key: RoamingKey) throws(SQLiteError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO directory_loser
+            (name, domain, key, replica, counter, time, archive) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, [.text(head.dot.name)] + key.values + head.values)
+    }
+
+    private func removeLoser(_ dot: Dot) throws(SQLiteError) {
+        try connection.run("DELETE FROM directory_loser WHERE name = ?", [.text(dot.name)])
+    }
+
+    /// What is to be kept on this machine.
+    func losers() throws(SQLiteError) -> [Loser] {
+        try connection.rows(
+            """
+            SELECT name, domain, key, replica, counter, time, archive FROM directory_loser
+            ORDER BY name
+            """
+        ) { row in
+            let head = row.head(at: 3)
+            return Loser(
+                name: row.text(at: 0) ?? "", key: row.key(at: 1), archive: head.archive,
+                time: head.time, replica: head.dot.replica)
+        }
+    }
+
+    /// Forgets losers that are kept, and takes them out of the file of this replica.
+    func noteKept(_ losers: [Loser]) throws(SQLiteError) {
+        try change { () throws(SQLiteError) in
+            for loser in losers { try noteKept(loser) }
+        }
+    }
+
+    private func noteKept(_ loser: Loser) throws(SQLiteError) {
+        let dots = try connection.rows(
+            "SELECT replica, counter FROM directory_loser WHERE name = ?", [.text(loser.name)]
+        ) { Dot($0.replica(at: 0), $0.integer(at: 1)) }
+        guard let dot = dots.first else { return }
+        try removeLoser(dot)
+        let versions = try versions(of: loser.key)
+        let live = versions.live
+        // It may have won meanwhile, because the winner was replaced by an earlier edit.
+        guard let winner = live.max(), winner.dot != dot, live.contains(where: { $0.dot == dot })
+        else { return }
+        let vouchers = versions.heads.filter { $0.head.dot == dot }.map(\.voucher)
+        guard vouchers.contains(own.replica) else { return }
+        // Others who vouch for it keep it, too, or learn from here that it is kept.
+        try withdraw(dot, of: loser.key, isPublished: vouchers.count > 1)
+    }
+}

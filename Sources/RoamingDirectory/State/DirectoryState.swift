@@ -1,0 +1,181 @@
+import DefaultsRoaming
+import SQLite
+
+// Invariants
+//
+//  1. A replica numbers its versions, and never gives a number twice. Its file has at most one version of
+//     a key that it made itself. When it makes another one, the earlier was replaced knowingly, or is
+//     among its losers.
+//  2. A file of a replica takes the place of the earlier ones, by its sequence. An older file, a copy and
+//     a duplicate change nothing. So joining is commutative, associative and idempotent: of each replica
+//     the latest file counts, and of each cover the largest.
+//  3. A cover is true for ever: its versions were replaced by a writer who knew them, or are kept as lost
+//     where they were made. `directory_cover` never shrinks.
+//  4. The live versions of a key are those in the last files that no cover means, the latest of each
+//     replica. The shown version is the largest of them. So the same files give the same shown versions.
+//  5. A version leaves the file of its replica only (a) when that replica makes another one of the key,
+//     (b) when it lost and is kept, or has the value of the shown version, or (c) as garbage: it is covered,
+//     or is the only version of its key and a removal.
+//  6. Garbage is dropped only after each known replica has joined all files that this one had joined when
+//     the garbage was found, and this one's own file. So each of them knows why it is garbage. A cover
+//     is garbage when no file has its versions any more.
+//  7. A key is never taken for removed because no file has it. Its shown version becomes an orphan, and
+//     stays. It counts as removed once the state is closed: for each file, all files are joined that its
+//     writer had joined. For the writer dropped the version after it had joined what replaced it (6), and
+//     that is in the state as well, up to a version that is live, or to a removal that all knew.
+//  8. So a removed key does not come back: an older file of a replica does not count (2), a replica that
+//     was away meets the removal, or finds the key an orphan in a closed state (7), and its edits lose to
+//     the removal as long as anybody who was there remembers it. A replica that nobody has heard of for 180
+//     days is not waited for: it is forgotten, and joins anew.
+//  9. A forgotten replica's versions are taken over by everyone who knows one that no other file has.
+// 10. A version is told as lost by the replica that vouches for it, until it is kept there. An edit that
+//     loses when it is pushed never gets into a file.
+// 11. Each function that changes something is one transaction, and is on the disk before the file is
+//     written. The file says what the tables say: if it does not have the last stamp, it is written again.
+
+/// What this replica knows of all files that it has ever seen.
+///
+/// It is used on one thread.
+final class DirectoryState {
+    /// After how many days without a sign of a replica nobody waits for it any more.
+    static let longestAbsence: Int64 = 180
+    /// The most bytes that this replica's file may need.
+    static let largestFile = FileLimits.size * 3 / 4
+
+    let connection: Connection
+    /// This replica, which changes only inside of ``change(_:)``.
+    var own: OwnReplica
+    /// Whether the replica's file says something new because of the transaction under way.
+    var hasNewContent = false
+
+    /// Opens the tables in a file, or makes them.
+    init(path: String) throws {
+        connection = try Connection(path: path, flags: [.readWrite, .create])
+        try connection.pragma("busy_timeout", "10000")
+        try connection.pragma("journal_mode", "WAL")
+        // What the file says must not be unknown here after a power cut: its stamp would be another's.
+        try connection.pragma("synchronous", "FULL")
+        try connection.execute(Tables.schema)
+        own = try OwnReplica.read(from: connection) ?? OwnReplica()
+        guard own.version <= Tables.version else {
+            throw EngineError(
+                .refused,
+                "'\(path)' is of a later version of defaultsd-roam. Install that version.")
+        }
+    }
+
+    /// Runs a transaction that may change this replica's row.
+    ///
+    /// If the file has something new to say, it gets its next number.
+    func change<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        let before = own
+        hasNewContent = false
+        do throws(SQLiteError) {
+            return try connection.transaction { () throws(SQLiteError) in
+                let result = try body()
+                if hasNewContent { try beginFile(isNew: true) }
+                if own != before { try own.write(to: connection) }
+                return result
+            }
+        } catch {
+            own = before
+            throw error
+        }
+    }
+
+    /// Gives the file of this replica its next number, inside of ``change(_:)``.
+    ///
+    /// - Parameter isNew: Whether it says something new about keys or forgotten replicas.
+    func beginFile(isNew: Bool) throws(SQLiteError) {
+        own.sequence += 1
+        own.stamp = ReplicaID.random().bytes
+        if isNew { own.content += 1 }
+        try connection.run(
+            "DELETE FROM directory_joined WHERE replica = ?", [own.replica.value])
+        try connection.run(
+            """
+            INSERT INTO directory_joined SELECT ?, replica, content FROM directory_snapshot
+            """, [own.replica.value])
+    }
+
+    /// Begins as a replica.
+    ///
+    /// If another one was here, all that it knew is forgotten but what it lost.
+    func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
+        let name = String(decoding: name.utf8.prefix(FileLimits.name / 3), as: UTF8.self)
+        guard own.replica != replica || own.name != name else { return }
+        try change { () throws(SQLiteError) in
+            if own.replica != replica {
+                for table in Tables.ofReplica { try connection.run("DELETE FROM \(table)") }
+                // The revision goes on: a reader must not take an early one for a late one.
+                own = OwnReplica(replica, revision: own.revision)
+            }
+            own.name = name
+            try beginFile(isNew: false)
+        }
+    }
+}
+
+/// The row of this replica.
+struct OwnReplica: Equatable {
+    var version = Tables.version
+    var replica = ReplicaID.none
+    var name = ""
+    /// The number of the last version that it made.
+    var counter: Int64 = 0
+    var sequence: Int64 = 0
+    var stamp: [UInt8] = []
+    var content: Int64 = 0
+    /// The last revision that a shown version has.
+    var revision: Int64 = 0
+    /// The last batch; 0 if there was none.
+    var batch: Int64 = 0
+    var nonce: [UInt8] = []
+    /// The day of the last maintenance, since 1970.
+    var day: Int64 = 0
+
+    init() {}
+
+    init(_ replica: ReplicaID, revision: Int64) {
+        self.replica = replica
+        self.revision = revision
+    }
+
+    static func read(from connection: Connection) throws(SQLiteError) -> OwnReplica? {
+        try connection.rows(
+            """
+            SELECT version, replica, name, counter, sequence, stamp, content, revision, batch, nonce, day
+            FROM directory_self
+            """
+        ) { row in
+            var own = OwnReplica()
+            own.version = row.integer(at: 0)
+            own.replica = row.replica(at: 1)
+            own.name = row.text(at: 2) ?? ""
+            own.counter = row.integer(at: 3)
+            own.sequence = row.integer(at: 4)
+            own.stamp = FileText.bytes(Substring(row.text(at: 5) ?? ""), count: 16) ?? []
+            own.content = row.integer(at: 6)
+            own.revision = row.integer(at: 7)
+            own.batch = row.integer(at: 8)
+            own.nonce = FileText.bytes(Substring(row.text(at: 9) ?? ""), count: 16) ?? []
+            own.day = row.integer(at: 10)
+            return own
+        }.first
+    }
+
+    func write(to connection: Connection) throws(SQLiteError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO directory_self
+            (one, version, replica, name, counter, sequence, stamp, content, revision, batch, nonce, day)
+            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(version), replica.value, .text(name), .integer(counter),
+                .integer(sequence), .text(FileText.hexadecimal(stamp)), .integer(content),
+                .integer(revision), .integer(batch), .text(FileText.hexadecimal(nonce)),
+                .integer(day),
+            ])
+    }
+}

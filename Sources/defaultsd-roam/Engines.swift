@@ -1,0 +1,25 @@
+import DBus
+import DefaultsRoaming
+import RoamingDirectory
+import RoamingPostgres
+
+/// The engines that this program has.
+enum Engines {
+    /// Makes the engine of a place.
+    ///
+    /// - Parameters:
+    ///   - place: The place, as it was set up.
+    ///   - directory: The directory of the database.
+    ///   - loop: The loop of the engine.
+    /// - Throws: If the place cannot be one.
+    @Sendable static func make(
+        _ place: RoamSettings.Place, _ directory: String, _ loop: EventLoop
+    ) throws -> any Engine {
+        switch place {
+        case .directory(let path):
+            try DirectoryEngine(path, database: "\(directory)/roam.db", on: loop)
+        case .server(let address):
+            PostgresEngine(at: try ServerAddress(address), on: loop)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Machines that fail at every step, in the short form; `make torture` has the long one.
+@Suite struct RoamTortureTests {
+    @Test(arguments: ["memory", "directory"])
+    func `Whatever fails, all machines become the same and nothing is lost`(engine: String) async throws {
+        try ShippedPrograms.requireNew()
+        let seed = UInt32.random(in: 1...1_000_000)
+        print("RoamTorture --engine \(engine) --first \(seed)")
+        let program = Desktop.packageDirectory + ".build/debug/RoamTorture"
+        let command =
+            HangGuard.command + [
+                program, Desktop.programs, "--engine", engine, "--first", "\(seed)", "--steps", "300",
+            ]
+        let result = await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: ProgramResult.run(command)) }.start()
+        }
+        #expect(result.status == 0, "\(result.output)\(result.error)")
+    }
+}

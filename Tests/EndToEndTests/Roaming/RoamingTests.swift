@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Two machines of a user, with the shipped programs and a directory that both share.
+@Suite struct RoamingTests {
+    let shared: TemporaryDirectory
+    let laptop: RoamingDesktop
+    let tower: RoamingDesktop
+
+    init() throws {
+        shared = try TemporaryDirectory()
+        laptop = try RoamingDesktop(meetingIn: shared.path)
+        tower = try RoamingDesktop(meetingIn: shared.path)
+    }
+
+    @Test func `What is changed on one machine is the same on the other`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try tower.enable()
+        // The choice has roamed, too.
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        #expect(try tower.roam("domains") == "org.example.Editor  all keys  domain\n")
+        try tower.write("org.example.Editor", "Font", "Serif")
+        try laptop.waitUntil("org.example.Editor", "Font", is: "Serif")
+        try laptop.desktop.tool("delete", "org.example.Editor", "Font").requireOutput()
+        try tower.waitUntil("org.example.Editor", "Font", is: nil)
+    }
+
+    @Test func `Nothing leaves a machine that was not chosen`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor", "--except", "Window*")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try laptop.write("org.example.Editor", "WindowPlace", "LeftCorner")
+        try laptop.write("org.example.Other", "Name", "Private")
+        try laptop.desktop.tool("-currentHost", "write", "org.example.Editor", "Screen", "-string", "Large")
+            .requireOutput()
+        try laptop.roam("now")
+        let files = try FileManager.default.contentsOfDirectory(atPath: shared.path).map {
+            try Data(contentsOf: URL(filePath: shared.path + "/" + $0))
+        }
+        let text = files.map { String(decoding: $0, as: UTF8.self) }.joined()
+        #expect(text.contains("org.example.Editor") && text.contains("Font"))
+        for word in ["WindowPlace", "org.example.Other", "Screen", "Directory"] {
+            #expect(!text.contains(word), "\(word)")
+        }
+    }
+
+    @Test func `A machine that joins keeps its own value as a conflict, and can take it back`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try laptop.roam("now")
+        try tower.write("org.example.Editor", "Font", "Serif")
+        try tower.write("org.example.Editor", "Theme", "Dark")
+        try tower.enable()
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        try laptop.waitUntil("org.example.Editor", "Theme", is: "Dark")
+        let listed = try tower.roam("conflicts")
+        #expect(listed.contains("org.example.Editor Font"), "\(listed)")
+        #expect(listed.contains("lost    \"Serif\"") && listed.contains("stands  \"Mono\""), "\(listed)")
+        // The conflict has roamed, too.
+        try wait { try laptop.roam("conflicts") == listed }
+        let name = try #require(listed.split(separator: " ").first.map(String.init))
+        try laptop.roam("conflicts", "--restore", name)
+        #expect(laptop.read("org.example.Editor", "Font") == "Serif")
+        try tower.waitUntil("org.example.Editor", "Font", is: "Serif")
+        try wait { try tower.roam("conflicts") == "" }
+    }
+
+    @Test func `Each machine is listed, paused, forgotten and turned off`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try tower.enable()
+        let machines = try laptop.roam("machines", "--json")
+        let list = try #require(
+            JSONSerialization.jsonObject(with: Data(machines.utf8)) as? [[String: Any]])
+        #expect(list.count == 2)
+        #expect(list.filter { $0["this"] as? Bool == true }.count == 1)
+
+        try laptop.roam("pause")
+        try wait { try laptop.roam("status").contains("off") }
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        #expect(laptop.refusal("now").contains("turned off"))
+        try laptop.roam("resume")
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+
+        let other = try #require(list.first { $0["this"] as? Bool == false }?["id"] as? String)
+        try laptop.roam("forget", other)
+        #expect(try laptop.roam("machines").split(separator: "\n").count == 1)
+        // It joins anew.
+        try tower.roam("now")
+        try wait { try laptop.roam("now"); return try laptop.roam("machines").split(separator: "\n").count == 2 }
+        #expect(tower.read("org.example.Editor", "Font") == "Mono")
+
+        try tower.roam("disable")
+        try laptop.write("org.example.Editor", "Font", "Serif")
+        try laptop.roam("now")
+        #expect(tower.read("org.example.Editor", "Font") == "Mono")
+    }
+
+    @Test func `A wrong word gets an answer that helps`() throws {
+        #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
+        #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
+        #expect(laptop.refusal("now").contains("The roaming service does not run"))
+        #expect(laptop.refusal("add", "a b").contains("does not name domains"))
+        #expect(laptop.refusal("add", "org.defaultsd.Grants").contains("never roams"))
+        #expect(laptop.refusal("drop", "org.example.None").contains("not in the user's list"))
+        #expect(laptop.refusal("conflicts", "--dismiss", "none").contains("no conflict 'none'"))
+        #expect(laptop.refusal("enbale").contains("Did you mean 'enable'?"))
+        #expect(laptop.refusal("enable", "--directory", "/nonexistent/place").contains("/nonexistent/place"))
+    }
+}

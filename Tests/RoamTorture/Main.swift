@@ -1,0 +1,90 @@
+import DBus
+import DefaultsRoaming
+import Foundation
+
+/// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
+///
+///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--seeds N] [--first SEED] [--steps N] [--machines N]
+///         [--no-power-cuts] [--verbose]
+///
+/// The last line says what was wrong; the exit status is 1 if anything was.
+@main
+enum Main {
+    static func main() async throws {
+        let options = try Options(CommandLine.arguments.dropFirst())
+        let loop = try EventLoop.startThread(named: "torture")
+        var sums: [String: Int] = [:]
+        var isWrong = false
+        for seed in options.first..<(options.first + options.seeds) {
+            let place = try await options.place(seed: seed, on: loop)
+            let torture = Torture(
+                seed: seed, cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
+                meetingAt: place)
+            let outcome = try await Task(executorPreference: loop) {
+                try await torture.begin(options.machines, programs: options.programs)
+                try await torture.run(steps: options.steps)
+                let isSame = try await torture.settle()
+                let verdict = try await torture.verdict()
+                torture.end()
+                return (isSame, verdict)
+            }.value
+            let (isSame, verdict) = outcome
+            for (name, texts) in [
+                ("gone", verdict.gone), ("came back", verdict.cameBack), ("ghosts", verdict.ghosts),
+                ("loser knew winner", verdict.knewWinner),
+            ] {
+                sums[name, default: 0] += texts.count
+                if !texts.isEmpty {
+                    isWrong = true
+                    print("seed \(seed): \(name): \(texts.joined(separator: ", "))")
+                }
+            }
+            sums["diverged", default: 0] += isSame ? 0 : 1
+            isWrong = isWrong || !isSame
+            sums["steps", default: 0] += options.steps
+            sums["writes", default: 0] += torture.ledger.writes.count
+            sums["conflicts", default: 0] += verdict.conflicts
+            sums["earlier edit won", default: 0] += verdict.wrongWinners
+            for (event, count) in torture.events { sums[event, default: 0] += count }
+        }
+        print(
+            sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+        exit(isWrong ? 1 : 0)
+    }
+}
+
+private struct Options {
+    var programs = ""
+    var first: UInt64 = 1
+    var seeds: UInt64 = 1
+    var steps = 300
+    var machines = 3
+    var isVerbose = false
+    var engine = "memory"
+    var cutsPower = true
+
+    init(_ arguments: some Sequence<String>) throws {
+        var words = Array(arguments)[...]
+        while let word = words.popFirst() {
+            switch word {
+            case "--first": first = UInt64(words.popFirst() ?? "") ?? 1
+            case "--seeds": seeds = UInt64(words.popFirst() ?? "") ?? 1
+            case "--steps": steps = Int(words.popFirst() ?? "") ?? 300
+            case "--machines": machines = Int(words.popFirst() ?? "") ?? 3
+            case "--engine": engine = words.popFirst() ?? ""
+            case "--verbose": isVerbose = true
+            case "--no-power-cuts": cutsPower = false
+            default: programs = word
+            }
+        }
+    }
+
+    func place(seed: UInt64, on loop: EventLoop) async throws -> any TormentedPlace {
+        switch engine {
+        case "memory": MemoryMeeting()
+        case "directory": FolderMeeting(seed: seed)
+        case "postgres": try await ServerMeeting(on: loop)
+        default: throw RoamError("There is no engine '\(engine)'.")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import DBus
+import DefaultsRoaming
+import Foundation
+import RoamingDirectory
+import RoamingPostgres
+import TestSupport
+
+/// A kind of meeting place, and what can happen to it.
+protocol TormentedPlace: Sendable {
+    /// An engine for a machine, as a new process makes it.
+    func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine
+    /// Something happens to it.
+    func disturb() async throws
+    /// Lets everything arrive.
+    func settle(_ machines: [TormentedMachine]) async throws
+}
+
+struct MemoryMeeting: TormentedPlace {
+    private let place = MemoryPlace { Moment.now.wall }
+
+    func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
+        MemoryEngine(at: place)
+    }
+
+    func disturb() async throws {}
+    func settle(_ machines: [TormentedMachine]) async throws {}
+}
+
+struct FolderMeeting: TormentedPlace {
+    private let synchroniser: Synchroniser
+
+    init(seed: UInt64) {
+        synchroniser = Synchroniser(seed: seed)
+    }
+
+    func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
+        try DirectoryEngine(
+            synchroniser.folder(of: machine.number), database: machine.databaseDirectory + "/roam.db",
+            on: loop)
+    }
+
+    func disturb() async throws {
+        for _ in 0..<4 { try synchroniser.copySomething() }
+    }
+
+    func settle(_ machines: [TormentedMachine]) async throws {
+        var owners: [Int: ReplicaID] = [:]
+        for machine in machines { owners[machine.number] = await machine.roamer?.replicaID }
+        try synchroniser.copyEverything(owners: owners)
+    }
+}
+
+/// A PostgreSQL server whose connections are cut, and which ends as in a crash.
+final class ServerMeeting: TormentedPlace {
+    private let server: PostgresServer
+
+    init(on loop: EventLoop) async throws {
+        // What was acknowledged is on the disk, so that a crash loses nothing.
+        server = try PostgresServer(options: ["fsync=on"])
+        _ = try await ServerSetup.initialize(at: server.address(), on: loop)
+        try await ServerSetup.addUser("ada", at: server.address(), on: loop)
+    }
+
+    func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
+        PostgresEngine(at: try ServerAddress(server.address("ada")), on: loop)
+    }
+
+    func disturb() async throws {
+        if Int.random(in: 0..<10) == 0 {
+            try server.stop(.immediate)
+            try server.start()
+        } else {
+            _ = server.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ada'")
+        }
+    }
+
+    func settle(_ machines: [TormentedMachine]) async throws {}
+}

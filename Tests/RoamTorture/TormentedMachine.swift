@@ -1,0 +1,132 @@
+import DBus
+import DefaultsClient
+import DefaultsProtocol
+import DefaultsRoaming
+import Foundation
+import KeyedArchive
+import RoamingTerms
+import TestSupport
+
+/// A machine of a user: a bus, a daemon, a database, and a roaming service that may die at any step.
+final class TormentedMachine: @unchecked Sendable {
+    let number: Int
+    let directory: TemporaryDirectory
+    private let bus: PrivateBus
+    private let programs: String
+    private let loop: EventLoop
+    private var daemon: ChildProcess?
+    private(set) var defaults: RemoteDefaults
+    private let connection: Connection
+    var roamer: Roamer?
+    var engine: (any Engine)?
+    /// How far the clock of the wall is off, in microseconds.
+    var skew: Int64 = 0
+    /// The start of the machine: a power cut makes another.
+    private var boot = ReplicaID.random().bytes
+    /// Up to which write of the ledger everything of this machine is on its disk.
+    var durable = 0
+
+    init(_ number: Int, programs: String, on loop: EventLoop) async throws {
+        self.number = number
+        self.programs = programs
+        self.loop = loop
+        directory = try TemporaryDirectory()
+        for folder in ["config", "runtime"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path + "/" + folder, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        bus = try PrivateBus()
+        connection = try await Connection.open(.address(bus.address), on: loop)
+        defaults = RemoteDefaults(over: connection)
+        try await startDaemon()
+    }
+
+    var databaseDirectory: String { directory.path + "/config/defaultsd" }
+
+    func startDaemon() async throws {
+        var environment = ProcessInfo.processInfo.environment
+        environment["HOME"] = directory.path
+        environment["XDG_CONFIG_HOME"] = directory.path + "/config"
+        environment["XDG_RUNTIME_DIR"] = directory.path + "/runtime"
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(directory.path)/none"
+        let empty = directory.path + "/none"
+        daemon = try ChildProcess(
+            [
+                programs + "/defaultsd", "--managed", empty, "--recommended", empty, "--vendor",
+                empty,
+            ], environment: environment, error: .file(directory.path + "/log"))
+        while try await !connection.hasOwner(of: Contract.busName) {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    /// Ends the daemon with SIGKILL, and starts another.
+    func killDaemon() async throws {
+        daemon?.send(SIGKILL)
+        _ = daemon?.waitUntilExit()
+        try await startDaemon()
+    }
+
+    /// Ends everything, and takes what is not on the disk.
+    func cutPower() async throws {
+        roamer = nil
+        daemon?.send(SIGKILL)
+        _ = daemon?.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: directory.path + "/runtime/defaultsd")
+        boot = ReplicaID.random().bytes
+        try await startDaemon()
+    }
+
+    func end() {
+        daemon?.send(SIGKILL)
+        _ = daemon?.waitUntilExit()
+    }
+
+    /// What time it is on this machine.
+    var moment: Moment {
+        let now = Moment.now
+        return Moment(boot: boot, sinceBoot: now.sinceBoot, wall: now.wall + skew)
+    }
+
+    /// Sets a key to a text, or removes it.
+    ///
+    /// - Returns: What its writer saw; nil in the second place if somebody else changed it meanwhile.
+    func write(_ text: String?, to key: RoamingKey) async throws -> (seen: String?, isMade: Bool) {
+        var transaction = DefaultsTransaction()
+        var seen: String?
+        do {
+            let (archive, generation) = try await defaults.archive(
+                forKey: key.name, in: key.domain)
+            seen = try KeyedArchiveDecoder().decode(String.self, from: archive)
+            transaction.expected[key.name] = generation
+        } catch let error as DefaultsError where error.code == .notFound {
+            guard text != nil else { return (nil, false) }
+            transaction.expected[key.name] = 0
+        }
+        if let text {
+            transaction.set(key.name, to: try KeyedArchiveEncoder().encode(text))
+        } else {
+            transaction.remove(key.name)
+        }
+        do {
+            try await defaults.apply(transaction, in: key.domain)
+            return (seen, true)
+        } catch let error as DefaultsError where error.code == .conflict {
+            return (seen, false)
+        }
+    }
+
+    /// The texts of some domains.
+    func values(of domains: [String]) async throws -> [RoamingKey: String] {
+        var values: [RoamingKey: String] = [:]
+        for domain in domains {
+            for entry in try await defaults.entries(in: domain).entries {
+                values[RoamingKey(domain: domain, name: entry.key)] =
+                    try? KeyedArchiveDecoder().decode(String.self, from: entry.archive)
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,258 @@
+import DBus
+import DefaultsClient
+import DefaultsRoaming
+import Foundation
+import KeyedArchive
+import RoamingTerms
+
+/// Random steps of some machines, and what was wrong at the end.
+final class Torture: @unchecked Sendable {
+    private static let domains = ["org.example.One", "org.example.Two"]
+    /// The steps at which everything is on the disk.
+    private static let durableSteps: Set = ["settled", "stored", "synchronized", "noting losers"]
+    private static let keys = ["a", "b", "c", "d"]
+    /// How often something happens at a step inside of a round, in per cent.
+    private let chance: Int
+    private let cutsPower: Bool
+    private let movesClocks: Bool
+
+    private var random: SeededGenerator
+    private let loop: EventLoop
+    private let place: any TormentedPlace
+    private(set) var machines: [TormentedMachine] = []
+    private(set) var ledger = Ledger()
+    private(set) var events: [String: Int] = [:]
+    private var depth = 0
+    private let isVerbose: Bool
+
+    init(
+        seed: UInt64, chance: Int = 8, cutsPower: Bool = true, movesClocks: Bool = true,
+        isVerbose: Bool = false, on loop: EventLoop, meetingAt place: any TormentedPlace
+    ) {
+        random = SeededGenerator(seed: seed)
+        self.chance = chance
+        self.cutsPower = cutsPower
+        self.movesClocks = movesClocks
+        self.isVerbose = isVerbose
+        self.loop = loop
+        self.place = place
+    }
+
+    /// Makes the machines, each with a value of its own that was there before.
+    func begin(_ count: Int, programs: String) async throws {
+        for number in 0..<count {
+            let machine = try await TormentedMachine(number, programs: programs, on: loop)
+            machines.append(machine)
+            try await edit(machine)
+        }
+    }
+
+    func run(steps: Int) async throws {
+        for _ in 0..<steps { try await step() }
+    }
+
+    private func step() async throws {
+        guard let machine = machines.randomElement(using: &random) else { return }
+        switch Int.random(in: 0..<100, using: &random) {
+        case ..<50: try await edit(machine)
+        case ..<85: try await round(machine)
+        case ..<93: try await place.disturb()
+        default: try await misfortune(machine)
+        }
+    }
+
+    private func edit(_ machine: TormentedMachine) async throws {
+        guard let domain = Self.domains.randomElement(using: &random),
+            let name = Self.keys.randomElement(using: &random)
+        else { return }
+        let key = RoamingKey(domain: domain, name: name)
+        let text = Int.random(in: 0..<6, using: &random) == 0 ? nil : ledger.nextText()
+        let (seen, isMade) = try await machine.write(text, to: key)
+        guard isMade else { return }
+        say(
+            "\(machine.number) writes \(text ?? "nothing") to \(domain) \(name), seeing \(seen ?? "nothing")"
+        )
+        ledger.note(text, of: key, on: machine.number, seeing: seen, at: Moment.now.wall)
+        if machine.roamer != nil, Bool.random(using: &random) {
+            // The signal may come late, or never if the daemon dies.
+            await machine.roamer?.noteChange(of: [name], in: domain)
+        } else {
+            await machine.roamer?.noteMissedChanges()
+        }
+    }
+
+    private func misfortune(_ machine: TormentedMachine) async throws {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0:
+            count("daemons killed")
+            say("the daemon of \(machine.number) is killed")
+            try await machine.killDaemon()
+            await machine.roamer?.noteMissedChanges()
+        case 1 where cutsPower: try await cutPower(machine)
+        case 2 where movesClocks:
+            count("clocks moved")
+            machine.skew = Int64.random(in: -400...400, using: &random) * 86_400_000_000
+        case 3:
+            count("engines disturbed")
+            try await place.disturb()
+        default:
+            count("roaming services ended")
+            say("the roaming service of \(machine.number) ends")
+            machine.roamer = nil
+        }
+    }
+
+    private func cutPower(_ machine: TormentedMachine) async throws {
+        count("power cuts")
+        say("the power of \(machine.number) is cut")
+        try await machine.cutPower()
+        let values = try await machine.values(of: Self.domains)
+        ledger.noteCut(of: machine.number, from: machine.durable, values: values)
+    }
+
+    /// Something that happens at a step of a round.
+    private func happen(to machine: TormentedMachine, at step: String) async throws {
+        guard depth == 1, Int.random(in: 0..<100, using: &random) < chance else { return }
+        depth += 1
+        defer { depth -= 1 }
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1:
+            count("rounds interrupted")
+            say("the round of \(machine.number) is interrupted \(step)")
+            throw Interruption()
+        case 2, 3: try await edit(machine)
+        case 4, 5:
+            guard let other = machines.filter({ $0 !== machine }).randomElement(using: &random)
+            else {
+                return
+            }
+            try await edit(other)
+            try await round(other)
+        case 6:
+            count("daemons killed in a round")
+            say("the daemon of \(machine.number) is killed \(step)")
+            try await machine.killDaemon()
+            await machine.roamer?.noteMissedChanges()
+        default:
+            guard cutsPower else { return }
+            try await cutPower(machine)
+            throw Interruption()
+        }
+    }
+
+    private func round(_ machine: TormentedMachine) async throws {
+        count("rounds")
+        depth += 1
+        defer { depth -= 1 }
+        do {
+            let roamer = try await roamer(of: machine)
+            say("\(machine.number) begins a round")
+            try await roamer.round()
+            say("\(machine.number) ends a round")
+        } catch is Interruption {
+            // The process ends: nothing of it is left but its files.
+            machine.roamer = nil
+        } catch let error as DefaultsError where error.code == .unreachable {
+            machine.roamer = nil
+        } catch let error as EngineError where error.kind == .unreachable {
+            count("engines unreachable")
+        }
+    }
+
+    private func roamer(of machine: TormentedMachine) async throws -> Roamer {
+        if let roamer = machine.roamer { return roamer }
+        await machine.engine?.close()
+        let engine = try await place.engine(for: machine, on: loop)
+        machine.engine = engine
+        let rules = Self.domains.map { ($0, try! KeyedArchiveEncoder().encode(true)) }
+        let roamer = try Roamer(
+            machine.defaults,
+            at: FaultyEngine(engine) { step in
+                try await self.happen(to: machine, at: step)
+            }, named: "torture",
+            stateDirectory: machine.databaseDirectory, machine: "machine \(machine.number)",
+            choice: RoamChoice(rules), clock: { machine.moment },
+            beforeStep: { step in
+                if Self.durableSteps.contains(step) { machine.durable = self.ledger.writes.count }
+                try await self.happen(to: machine, at: step)
+            }, on: loop)
+        machine.roamer = roamer
+        return roamer
+    }
+
+    // MARK: The end
+
+    /// Lets all machines exchange everything.
+    ///
+    /// - Returns: Whether they are the same then.
+    func settle() async throws -> Bool {
+        depth = 2
+        for machine in machines { machine.skew = 0 }
+        for _ in 0..<20 {
+            var exchanged = 0
+            for machine in machines {
+                await machine.roamer?.noteMissedChanges()
+                let (pushed, stored) = try await roamer(of: machine).round()
+                exchanged += pushed + stored
+                try await place.settle(machines)
+            }
+            say("settling: \(exchanged) exchanged")
+            if exchanged == 0 { break }
+        }
+        var all: [[RoamingKey: String]] = []
+        for machine in machines { all.append(try await machine.values(of: Self.domains)) }
+        let conflicts = try await Set(mapEach { try await Set(self.kept(on: $0)) })
+        for values in all.dropFirst() where values != all.first {
+            for key in Set(values.keys).union(all[0].keys).sorted() where values[key] != all[0][key]
+            {
+                print("differs: \(key): \(all[0][key] ?? "nothing"), \(values[key] ?? "nothing")")
+            }
+        }
+        if conflicts.count != 1 { print("the kept losers differ") }
+        return all.allSatisfy { $0 == all.first } && conflicts.count == 1
+    }
+
+    private func mapEach<Result>(
+        _ body: (TormentedMachine) async throws -> Result
+    ) async throws -> [Result] {
+        var results: [Result] = []
+        for machine in machines { results.append(try await body(machine)) }
+        return results
+    }
+
+    private func kept(on machine: TormentedMachine) async throws -> [String] {
+        try await machine.values(of: [RoamTerms.conflicts]).values.map { $0 }
+    }
+
+    func verdict() async throws -> Ledger.Verdict {
+        ledger.verdict(
+            values: try await machines[0].values(of: Self.domains),
+            kept: Set(try await kept(on: machines[0])))
+    }
+
+    func end() {
+        for machine in machines { machine.end() }
+    }
+
+    private func count(_ event: String) { events[event, default: 0] += 1 }
+
+    private func say(_ line: @autoclosure () -> String) {
+        if isVerbose { print(line()) }
+    }
+}
+
+/// Random numbers that a seed repeats.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state &* 0x2545_F491_4F6C_DD1D
+    }
+}
