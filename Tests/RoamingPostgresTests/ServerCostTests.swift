@@ -1,7 +1,7 @@
 import DefaultsRoaming
 import Foundation
 import Postgres
-import RoamingPostgres
+@testable import RoamingPostgres
 import TestSupport
 import Testing
 
@@ -40,6 +40,29 @@ struct ServerCostTests {
         let cost = try await cpu(of: user, server) - before
         await joining.engine.close()
         if Self.isMeasuring { print("log-in, 2000 keys: \(bytes) bytes, \(cost / 1000) us") }
+    }
+
+    @Test func `A page costs by its own rows, however many follow`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        try server.administer(
+            """
+            INSERT INTO roam.entry SELECT '\(user)', 'org.example.App', 'k' || n, n, now(),
+                gen_random_uuid(), 'x' FROM generate_series(1, 3000) n;
+            UPDATE roam.account SET rev = 3000 WHERE owner = '\(user)';
+            ANALYZE roam.entry;
+            """)
+        let connection = try await PostgresConnection.open(
+            ServerAddress(server.postgres.address(user)).options, on: server.loop.loop)
+        try await connection.run(Statements.plannerSetting)
+        let page = Statements.versions(after: 5, upTo: 3000, count: 20, bytes: 1 << 20)
+        let rows = try await connection.run(
+            Statement("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) " + page.sql, page.values))
+        let plan = try (0..<rows.count).map { try rows.text($0, 0) }
+        let scans = plan.filter { $0.contains("Scan using entry_rev") }
+        #expect(scans.count == 2, "\(plan)")
+        for scan in scans { #expect(scan.contains("actual rows=20 "), "\(plan)") }
+        await connection.close()
     }
 
     /// The processor's time of all server processes of a user that still run, in nanoseconds.
