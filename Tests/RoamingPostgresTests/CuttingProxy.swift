@@ -20,6 +20,7 @@ final class CuttingProxy: Sendable {
         /// How many bytes are passed on before the cut; nil without a cut.
         var rest: (direction: Direction, bytes: Int)?
         var hasCut = false
+        var passed: [Direction: Int] = [:]
     }
 
     init(to server: PostgresServer) throws {
@@ -47,15 +48,23 @@ final class CuttingProxy: Sendable {
 
     /// Cuts after some more bytes in a direction.
     func cut(_ direction: Direction, after bytes: Int) {
-        state.withLock { $0 = State(rest: (direction, bytes)) }
+        state.withLock { state in
+            state.rest = (direction, bytes)
+            state.hasCut = false
+        }
     }
 
     /// Whether it has cut since ``cut(_:after:)``; from now on it does not.
     func stopCutting() -> Bool {
         state.withLock { state in
-            defer { state = State() }
+            state.rest = nil
             return state.hasCut
         }
+    }
+
+    /// How many bytes have been passed on.
+    func passed(_ direction: Direction) -> Int {
+        state.withLock { $0.passed[direction] ?? 0 }
     }
 
     private func connect(_ client: Int32, to target: String) {
@@ -103,6 +112,7 @@ final class CuttingProxy: Sendable {
 
     private func take(_ count: Int, _ direction: Direction) -> (allowed: Int, isCut: Bool) {
         state.withLock { state in
+            state.passed[direction, default: 0] += count
             guard let rest = state.rest, rest.direction == direction else { return (count, false) }
             if count < rest.bytes {
                 state.rest?.bytes -= count

@@ -12,6 +12,9 @@ public final class PostgresServer: Sendable {
     /// The directory of the data.
     public let dataDirectory: String
 
+    /// Its port, which the name of the socket has, too.
+    public let port: UInt16
+
     private let directory: TemporaryDirectory
     private let options: [String]
     private let running = Mutex<Running?>(nil)
@@ -66,11 +69,15 @@ public final class PostgresServer: Sendable {
     ///
     /// - Parameters:
     ///   - authentication: The lines of `pg_hba.conf`.
+    ///   - port: Its port.
     ///   - options: Settings, as `name=value`.
+    ///   - prepare: What is done before the start.
     public init(
-        authentication: [String] = ["local all all trust"], options: [String] = []
+        authentication: [String] = ["local all all trust"], port: UInt16 = 5432,
+        options: [String] = [], prepare: (PostgresServer) throws -> Void = { _ in }
     ) throws {
         directory = try TemporaryDirectory()
+        self.port = port
         self.options = options
         socketDirectory = directory.path
         dataDirectory = directory.path + "/data"
@@ -83,6 +90,7 @@ public final class PostgresServer: Sendable {
             ])
         try (authentication + [""]).joined(separator: "\n").write(
             toFile: dataDirectory + "/pg_hba.conf", atomically: false, encoding: .utf8)
+        try prepare(self)
         try start()
     }
 
@@ -94,13 +102,15 @@ public final class PostgresServer: Sendable {
     public init(copyOf server: PostgresServer, isStandby: Bool) throws {
         directory = try TemporaryDirectory()
         options = server.options
+        port = server.port
         socketDirectory = directory.path
         dataDirectory = directory.path + "/data"
         try give(directory.path)
         try Self.run(
             "pg_basebackup",
             [
-                "-h", server.socketDirectory, "-U", "postgres", "-D", dataDirectory, "-c", "fast",
+                "-h", server.socketDirectory, "-p", "\(port)", "-U", "postgres", "-D",
+                dataDirectory, "-c", "fast",
                 "--no-sync",
             ] + (isStandby ? ["-R"] : []))
         try start()
@@ -121,7 +131,8 @@ public final class PostgresServer: Sendable {
     /// Starts it, and waits until it takes connections.
     public func start() throws {
         let settings = [
-            "listen_addresses=", "unix_socket_directories=\(socketDirectory)", "fsync=off",
+            "listen_addresses=", "port=\(port)", "unix_socket_directories=\(socketDirectory)",
+            "fsync=off",
             "shared_buffers=32MB", "max_wal_senders=4", "log_min_messages=log",
             "hot_standby=on",
         ]
@@ -193,7 +204,7 @@ public final class PostgresServer: Sendable {
 
     /// A connection string.
     public func address(_ user: String = "postgres", database: String = "defaults") -> String {
-        "host=\(socketDirectory) dbname=\(database) user=\(user)"
+        "host=\(socketDirectory) port=\(port) dbname=\(database) user=\(user)"
     }
 
     /// Runs SQL with psql, which ends at the first error.

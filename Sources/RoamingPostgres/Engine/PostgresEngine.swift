@@ -91,6 +91,7 @@ package actor PostgresEngine: Engine {
         isListening = false
         let opened = try await PostgresConnection.open(address.options, limit: limit, on: loop)
         try await Schema.requireCurrent(on: opened, limit: limit)
+        try await opened.run(Statements.plannerSetting, limit: limit)
         // Twice at a time it may have happened in the meantime: the first one is closed.
         await connection?.close()
         connection = opened

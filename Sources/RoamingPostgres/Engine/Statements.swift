@@ -66,23 +66,31 @@ enum Statements {
 
     // MARK: Pulling
 
+    /// Sets the planner right, which has no statistics and expects few rows.
+    ///
+    /// It would read all rows of the owner for each page, to sort them.
+    static let plannerSetting = Statement("SET enable_bitmapscan = off")
+
     /// The versions of a page, which ends with the revision that reaches one of the bounds.
+    ///
+    /// The order by owner and revision is that of the index.
     static func versions(
         after revision: UInt64, upTo last: UInt64, count: Int, bytes: Int64
     ) -> Statement {
         Statement(
             """
-            SELECT domain, key, rev, written, replica, archive FROM roam.entry
-            WHERE owner = current_user AND rev > $1 AND rev <= coalesce(
+            WITH page AS MATERIALIZED (SELECT coalesce(
                 (SELECT rev FROM (
                     SELECT rev, row_number() OVER sofar AS count,
                         sum(octet_length(archive)) OVER sofar AS bytes
-                    FROM (SELECT rev, archive FROM roam.entry
+                    FROM (SELECT owner, rev, archive FROM roam.entry
                         WHERE owner = current_user AND rev > $1 AND rev <= $2
-                        ORDER BY rev LIMIT $3) AS first
-                    WINDOW sofar AS (ORDER BY rev ROWS UNBOUNDED PRECEDING)) AS page
-                WHERE count >= $3 OR bytes >= $4 ORDER BY rev LIMIT 1), $2)
-            ORDER BY rev
+                        ORDER BY owner, rev LIMIT $3) AS first
+                    WINDOW sofar AS (ORDER BY owner, rev ROWS UNBOUNDED PRECEDING)) AS sums
+                WHERE count >= $3 OR bytes >= $4 ORDER BY rev LIMIT 1), $2) AS last)
+            SELECT domain, key, rev, written, replica, archive FROM page, roam.entry
+            WHERE owner = current_user AND rev > $1 AND rev <= page.last
+            ORDER BY owner, rev
             """,
             [
                 .integer(Int64(clamping: revision)), .integer(Int64(clamping: last)),

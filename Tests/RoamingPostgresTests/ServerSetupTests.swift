@@ -1,0 +1,113 @@
+import DefaultsRoaming
+import Foundation
+import RoamingPostgres
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+struct ServerSetupTests {
+    @Test func `A server is set up, and again without a change`() async throws {
+        let postgres = try PostgresServer()
+        let loop = try Loop()
+        let first = try await ServerSetup.initialize(at: postgres.address(), on: loop.loop)
+        #expect(first.versionBefore == 0)
+        #expect(first.version == 1)
+        #expect(first.warnings.isEmpty)
+        #expect(
+            first.authenticationLines.contains { $0.hasPrefix("hostssl  \"defaults\"  +roam_user") }
+        )
+        let before = try Self.schema(postgres)
+        let second = try await ServerSetup.initialize(at: postgres.address(), on: loop.loop)
+        #expect(second.versionBefore == 1)
+        #expect(try Self.schema(postgres) == before)
+    }
+
+    private static func schema(_ postgres: PostgresServer) throws -> String {
+        let dump = try PostgresServer.run(
+            "pg_dump", ["-h", postgres.socketDirectory, "-U", "postgres", "defaults"])
+        // Later versions of pg_dump write a random word.
+        return dump.split(separator: "\n").filter { !$0.contains("restrict") }.joined(
+            separator: "\n")
+    }
+
+    @Test func `Users come, are listed with their sizes, and go`() async throws {
+        let server = try await RoamingServer()
+        let address = server.postgres.address()
+        let loop = server.loop.loop
+        // An awkward name, of somebody who has a role already.
+        let name = "o\"Hara $1 ü"
+        try server.administer("CREATE ROLE \"o\"\"Hara $1 ü\" LOGIN")
+        try await ServerSetup.addUser(name, at: address, on: loop)
+        try await ServerSetup.addUser(name, at: address, on: loop)
+        try await ServerSetup.addUser("ada", at: address, on: loop)
+        let machine = try server.machine(of: "ada")
+        try await machine.meet()
+        try await machine.push(edit("k", "1"), edit("l", "1"))
+        let users = try await ServerSetup.users(at: address, on: loop)
+        #expect(users.map(\.name) == ["ada", name])
+        #expect(users.map(\.keys) == [2, 0])
+        #expect(users.map(\.machines) == [1, 0])
+        #expect(users[0].bytes == Int64(2 * (100 + "org.example.App".utf8.count + 2)))
+        #expect(users[0].seen != nil && users[1].seen == nil)
+        try await ServerSetup.removeUser("ada", withData: false, at: address, on: loop)
+        #expect(try await ServerSetup.users(at: address, on: loop).count == 2)
+        await #expect(throws: EngineError.self) { try await machine.meet() }
+        try await ServerSetup.addUser("ada", at: address, on: loop)
+        #expect(try await machine.meet().state == .continued)
+        #expect(try await machine.pull().values == ["k": "1", "l": "1"])
+        try await ServerSetup.removeUser("ada", withData: true, at: address, on: loop)
+        try await ServerSetup.removeUser(name, withData: true, at: address, on: loop)
+        #expect(try await ServerSetup.users(at: address, on: loop).isEmpty)
+        let rows = try server.administer(
+            """
+            SELECT (SELECT count(*) FROM roam.entry) + (SELECT count(*) FROM roam.lost)
+                + (SELECT count(*) FROM roam.replica)
+            """)
+        #expect(rows == "0\n")
+        await #expect(throws: SetupError.self) {
+            try await ServerSetup.removeUser("nobody at all", withData: true, at: address, on: loop)
+        }
+    }
+
+    @Test func `Roles for which row security does not hold are no users`() async throws {
+        let server = try await RoamingServer.shared
+        try server.administer(
+            "CREATE ROLE passes BYPASSRLS LOGIN; CREATE ROLE owns LOGIN IN ROLE roam_owner")
+        for name in ["postgres", "passes", "owns"] {
+            let error = await #expect(throws: SetupError.self) {
+                try await ServerSetup.addUser(
+                    name, at: server.postgres.address(), on: server.loop.loop)
+            }
+            #expect(error?.description.contains("row security") == true)
+        }
+        try server.administer("DROP ROLE passes; DROP ROLE owns")
+    }
+
+    @Test func `An administrator without all rights sets a server up, and is told what is missing`()
+        async throws
+    {
+        let postgres = try PostgresServer()
+        try postgres.sql(
+            "CREATE ROLE boss LOGIN CREATEROLE CREATEDB; CREATE ROLE small LOGIN",
+            database: "postgres"
+        ).requireOutput()
+        let loop = try Loop()
+        let report = try await ServerSetup.initialize(at: postgres.address("boss"), on: loop.loop)
+        #expect(report.warnings.count == 1)
+        try await ServerSetup.addUser("ada", at: postgres.address("boss"), on: loop.loop)
+        let machine = TestMachine(
+            .random(), PostgresEngine(at: try ServerAddress(postgres.address("ada")), on: loop.loop)
+        )
+        try await machine.meet()
+        try await machine.push(edit("k", "1"))
+        #expect(
+            try await ServerSetup.users(at: postgres.address("boss"), on: loop.loop).map(\.keys)
+                == [1])
+        await #expect(throws: SetupError.self) {
+            try await ServerSetup.initialize(at: postgres.address("small"), on: loop.loop)
+        }
+        await #expect(throws: SetupError.self) {
+            try await ServerSetup.addUser("eve", at: postgres.address("small"), on: loop.loop)
+        }
+    }
+}
