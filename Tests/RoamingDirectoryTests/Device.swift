@@ -90,6 +90,25 @@ final class Device {
         engine = try Self.engine(directory, database, loop, clock)
     }
 
+    /// The contents of its tables.
+    func savedTables() -> [String: Data] {
+        var files: [String: Data] = [:]
+        for suffix in ["", "-wal"] {
+            files[suffix] = FileManager.default.contents(atPath: database + suffix)
+        }
+        return files
+    }
+
+    /// The process ends, its tables are replaced, and it starts again.
+    func restart(with tables: [String: Data]) throws {
+        engine = try Self.engine(directory, ":memory:", loop, clock)
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: database + suffix)
+        }
+        for (suffix, data) in tables { try data.write(to: URL(filePath: database + suffix)) }
+        try restart()
+    }
+
     /// The path of its file.
     var file: String { "\(directory)/\(id).roam" }
 

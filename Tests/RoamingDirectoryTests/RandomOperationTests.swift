@@ -9,7 +9,7 @@ struct RandomOperationTests {
 
     @Test(
         "are the same in the end, and no value is lost, whatever the synchroniser does",
-        arguments: 0..<UInt64(40))
+        arguments: 0..<UInt64(8))
     func torture(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let network = try Network(Int.random(in: 2...5, using: &random), using: random)

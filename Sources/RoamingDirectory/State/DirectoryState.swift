@@ -7,8 +7,8 @@ import SQLite
 //     a key that it made itself. When it makes another one, the earlier was replaced knowingly, or is
 //     among its losers.
 //  2. A file of a replica takes the place of the earlier ones, by its sequence. An older file, a copy and
-//     a duplicate change nothing. So joining is commutative, associative and idempotent: of each replica
-//     the latest file counts, and of each cover the largest.
+//     a duplicate change nothing but covers. So joining is commutative, associative and idempotent: of each
+//     replica the latest file counts, and of each cover the largest.
 //  3. A cover is true for ever: its versions were replaced by a writer who knew them, or are kept as lost
 //     where they were made. `directory_cover` never shrinks.
 //  4. The live versions of a key are those in the last files that no cover means, the latest of each
