@@ -63,6 +63,10 @@ struct HostileFileTests {
             try Data(FileFormatTests.file.bytes).write(to: URL(filePath: path))
         },
         Case("has an unknown word", lines: "nonsense 1"),
+        Case("has a name that would control a terminal") { path in
+            let lines = header.dropLast() + ["name %1B[2J"]
+            try Data(sealed(Array(lines))).write(to: URL(filePath: path))
+        },
         Case("has a number twice", lines: "sequence 6"),
         Case("has a domain that is none", lines: "key ../../etc key"),
         Case("has a key that is none", lines: "key org.example.App "),

@@ -102,7 +102,9 @@ final class DirectoryState {
     ///
     /// If another one was here, all that it knew is forgotten but what it lost.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
-        let name = String(decoding: name.utf8.prefix(FileLimits.name / 3), as: UTF8.self)
+        // Three bytes for each, as half a character at the end is replaced by one of three bytes.
+        let bytes = name.utf8.filter { !FileText.isControl($0) }.prefix(FileLimits.name / 3)
+        let name = String(decoding: bytes, as: UTF8.self)
         guard own.replica != replica || own.name != name else { return }
         try change { () throws(SQLiteError) in
             if own.replica != replica {
