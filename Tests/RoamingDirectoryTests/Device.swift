@@ -135,8 +135,14 @@ final class Device {
             joins += 1
             id = .random()
             (place, revision, lastBatch) = (nil, 0, nil)
-            for (key, base) in bases where dirty[key] == nil && base.value != nil {
-                dirty[key] = .some(base.value)
+            for (key, base) in bases {
+                guard let value = base.value else { continue }
+                if dirty[key] == nil {
+                    dirty[key] = .some(value)
+                } else {
+                    // The edit that is not pushed yet was made by someone who saw it.
+                    ledger.replaced.insert(value)
+                }
             }
             bases = [:]
             meeting = try await engine.meet(id, named: name, known: place, lastBatch: lastBatch)

@@ -100,7 +100,7 @@ final class DirectoryState {
 
     /// Begins as a replica.
     ///
-    /// If another one was here, all that it knew is forgotten but what it lost.
+    /// If another one was here, all that it knew is dropped but what it lost and whom it had forgotten.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
         // Three bytes for each, as half a character at the end is replaced by one of three bytes.
         let bytes = name.utf8.filter { !FileText.isControl($0) }.prefix(FileLimits.name / 3)
