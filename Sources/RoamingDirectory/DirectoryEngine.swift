@@ -174,7 +174,7 @@ extension DirectoryEngine {
                     return
                 }
             case .failure(let problem):
-                guard problem.reason != FileFault.laterVersion.description else {
+                guard !problem.isOfLaterVersion else {
                     throw EngineError(.refused, "\(problem). Install that version.")
                 }
             }

@@ -90,6 +90,25 @@ final class Device {
         engine = try Self.engine(directory, database, loop, clock)
     }
 
+    /// The contents of its tables.
+    func savedTables() -> [String: Data] {
+        var files: [String: Data] = [:]
+        for suffix in ["", "-wal"] {
+            files[suffix] = FileManager.default.contents(atPath: database + suffix)
+        }
+        return files
+    }
+
+    /// The process ends, its tables are replaced, and it starts again.
+    func restart(with tables: [String: Data]) throws {
+        engine = try Self.engine(directory, ":memory:", loop, clock)
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: database + suffix)
+        }
+        for (suffix, data) in tables { try data.write(to: URL(filePath: database + suffix)) }
+        try restart()
+    }
+
     /// The path of its file.
     var file: String { "\(directory)/\(id).roam" }
 
@@ -116,8 +135,14 @@ final class Device {
             joins += 1
             id = .random()
             (place, revision, lastBatch) = (nil, 0, nil)
-            for (key, base) in bases where dirty[key] == nil && base.value != nil {
-                dirty[key] = .some(base.value)
+            for (key, base) in bases {
+                guard let value = base.value else { continue }
+                if dirty[key] == nil {
+                    dirty[key] = .some(value)
+                } else {
+                    // The edit that is not pushed yet was made by someone who saw it.
+                    ledger.replaced.insert(value)
+                }
             }
             bases = [:]
             meeting = try await engine.meet(id, named: name, known: place, lastBatch: lastBatch)

@@ -63,10 +63,19 @@ package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible 
     package let name: String
     /// Why: the end of a sentence about the file.
     package let reason: String
+    /// Whether a later version of the program has written it, so that it is not damaged.
+    let isOfLaterVersion: Bool
 
     init(_ name: String, _ reason: String) {
         self.name = name
         self.reason = reason
+        isOfLaterVersion = false
+    }
+
+    init(_ name: String, _ fault: FileFault) {
+        self.name = name
+        reason = fault.description
+        isOfLaterVersion = fault == .laterVersion
     }
 
     /// The sentence.
@@ -209,7 +218,7 @@ extension RoamingFolder {
             }
             return .success(file)
         } catch {
-            return .failure(FileProblem(name, error.description))
+            return .failure(FileProblem(name, error))
         }
     }
 

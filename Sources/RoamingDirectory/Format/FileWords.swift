@@ -15,11 +15,13 @@ enum FileText {
     /// What stands for a time that is not known.
     static let unknown = "-"
 
+    static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
+
     /// Appends a name, without spaces and control characters: each of their bytes becomes `%` with two
     /// digits.
     static func write(_ name: String, to bytes: inout [UInt8]) {
         for byte in name.utf8 {
-            if byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "%") {
+            if isControl(byte) || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "%") {
                 bytes.append(UInt8(ascii: "%"))
                 bytes += hexadecimal([byte]).utf8
             } else {

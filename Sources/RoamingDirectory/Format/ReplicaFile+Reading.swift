@@ -134,7 +134,8 @@ private struct LineReader {
             let stamp = FileText.bytes(try single(.stamp), count: 16),
             let content = FileText.number(try single(.content)),
             let written = FileText.number(try single(.written)),
-            let name = FileText.name(try single(.name)), name.utf8.count <= FileLimits.name
+            let name = FileText.name(try single(.name)), name.utf8.count <= FileLimits.name,
+            !name.utf8.contains(where: FileText.isControl)
         else { throw fault }
         // A replica vouches for others only after it has forgotten them.
         let areAllowed = entries.allSatisfy { entry in

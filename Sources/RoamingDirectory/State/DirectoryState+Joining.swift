@@ -3,7 +3,7 @@ import SQLite
 
 /// What became of a file that was joined.
 enum Joining {
-    /// It is not later than what is known of its replica, or its replica was forgotten.
+    /// It is not later than what is known of its replica, or its replica was forgotten. Its covers count.
     case known
     /// It was joined.
     case joined
@@ -17,7 +17,10 @@ extension DirectoryState {
     /// Joins the file of another replica.
     func join(_ file: ReplicaFile) throws(SQLiteError) -> Joining {
         guard !knowsMore(file) else { return .knowsMore }
-        guard try isNews(file) else { return .known }
+        guard try isNews(file) else {
+            try joinCovers(of: file)
+            return .known
+        }
         guard try hasRoom(for: file) else { return .tooMany }
         return try change { () throws(SQLiteError) in
             own.revision += 1
@@ -112,11 +115,20 @@ extension DirectoryState {
         var touched: Set<RoamingKey> = []
         for entry in file.entries {
             for dot in entry.covers.dots {
-                try cover(dot, of: entry.key, isPublished: false)
-                touched.insert(entry.key)
+                let isNew = try cover(dot, of: entry.key, isPublished: false)
+                if isNew { touched.insert(entry.key) }
             }
         }
         return touched
+    }
+
+    /// Joins what also an older file says for ever (3).
+    private func joinCovers(of file: ReplicaFile) throws(SQLiteError) {
+        guard file.entries.contains(where: { $0.covers != VersionVector() }) else { return }
+        try change { () throws(SQLiteError) in
+            own.revision += 1
+            for key in try addCovers(of: file) { try settle(key) }
+        }
     }
 
     private func replaceSnapshot(with file: ReplicaFile) throws(SQLiteError) {

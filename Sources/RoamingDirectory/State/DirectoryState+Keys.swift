@@ -137,7 +137,9 @@ extension DirectoryState {
     /// Notes that versions of others are replaced, or kept as lost.
     ///
     /// - Parameter isPublished: Whether the file of this replica says so.
-    func cover(_ dot: Dot, of key: RoamingKey, isPublished: Bool) throws(SQLiteError) {
+    /// - Returns: Whether this was not known.
+    @discardableResult
+    func cover(_ dot: Dot, of key: RoamingKey, isPublished: Bool) throws(SQLiteError) -> Bool {
         try connection.run(
             """
             INSERT INTO directory_cover (domain, key, replica, counter, published)
@@ -146,10 +148,12 @@ extension DirectoryState {
                 garbage = CASE WHEN excluded.published THEN 0 ELSE garbage END,
                 published = max(published, excluded.published),
                 counter = max(counter, excluded.counter)
+            WHERE excluded.counter > counter OR excluded.published
             """,
             key.values + [
                 dot.replica.value, .integer(dot.counter), .integer(isPublished ? 1 : 0),
             ])
+        return connection.changedRows > 0
     }
 }
 

@@ -7,8 +7,8 @@ import SQLite
 //     a key that it made itself. When it makes another one, the earlier was replaced knowingly, or is
 //     among its losers.
 //  2. A file of a replica takes the place of the earlier ones, by its sequence. An older file, a copy and
-//     a duplicate change nothing. So joining is commutative, associative and idempotent: of each replica
-//     the latest file counts, and of each cover the largest.
+//     a duplicate change nothing but covers. So joining is commutative, associative and idempotent: of each
+//     replica the latest file counts, and of each cover the largest.
 //  3. A cover is true for ever: its versions were replaced by a writer who knew them, or are kept as lost
 //     where they were made. `directory_cover` never shrinks.
 //  4. The live versions of a key are those in the last files that no cover means, the latest of each
@@ -100,9 +100,11 @@ final class DirectoryState {
 
     /// Begins as a replica.
     ///
-    /// If another one was here, all that it knew is forgotten but what it lost.
+    /// If another one was here, all that it knew is dropped but what it lost and whom it had forgotten.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
-        let name = String(decoding: name.utf8.prefix(FileLimits.name / 3), as: UTF8.self)
+        // Three bytes for each, as half a character at the end is replaced by one of three bytes.
+        let bytes = name.utf8.filter { !FileText.isControl($0) }.prefix(FileLimits.name / 3)
+        let name = String(decoding: bytes, as: UTF8.self)
         guard own.replica != replica || own.name != name else { return }
         try change { () throws(SQLiteError) in
             if own.replica != replica {

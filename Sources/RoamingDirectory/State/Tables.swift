@@ -65,9 +65,9 @@ enum Tables {
             replica TEXT PRIMARY KEY, content INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         """
 
-    /// All tables but those that outlive a replica.
+    /// All tables but those that outlive a replica: what it lost, and whom it has forgotten.
     static let ofReplica = [
-        "snapshot", "joined", "forgotten", "head", "cover", "shown", "outcome", "stable",
+        "snapshot", "joined", "head", "cover", "shown", "outcome", "stable",
     ].map { "directory_\($0)" }
 }
 
