@@ -252,8 +252,8 @@ let package = Package(
         tests(
             "DefaultsRoamingTests",
             [
-                "DefaultsRoaming", "KeyedArchive", "PropertyList", "TestSupport",
-                "ArchiveTestSupport",
+                "DefaultsRoaming", "RoamingTerms", "DBus", "KeyedArchive", "PropertyList",
+                "TestSupport", "ArchiveTestSupport",
             ]),
         tests(
             "DefaultsXfconfTests",

@@ -4,7 +4,9 @@ import Foundation
 
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
-///     RoamTorture PROGRAMS [--engine memory] [--seeds N] [--first SEED] [--steps N] [--machines N]
+///     RoamTorture PROGRAMS [--sealed] [--seeds N] [--first SEED] [--steps N] [--machines N]
+///
+/// With --sealed, the machines encrypt what they exchange.
 ///
 /// The last line says what was wrong; the exit status is 1 if anything was.
 @main
@@ -16,9 +18,14 @@ enum Main {
         var isWrong = false
         for seed in options.first..<(options.first + options.seeds) {
             let place = MemoryPlace { Moment.now.wall }
+            let key = MasterKey.random()
             let torture = Torture(
                 seed: seed, isVerbose: options.isVerbose, on: loop,
-                makeEngine: { _ in MemoryEngine(at: place) })
+                makeEngine: { _ in
+                    let engine = MemoryEngine(at: place)
+                    guard options.isSealed else { return engine }
+                    return SealedEngine(engine, on: loop) { _ in key }
+                })
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
                 try await torture.run(steps: options.steps)
@@ -59,6 +66,7 @@ private struct Options {
     var steps = 300
     var machines = 3
     var isVerbose = false
+    var isSealed = false
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -69,6 +77,7 @@ private struct Options {
             case "--steps": steps = Int(words.popFirst() ?? "") ?? 300
             case "--machines": machines = Int(words.popFirst() ?? "") ?? 3
             case "--verbose": isVerbose = true
+            case "--sealed": isSealed = true
             default: programs = word
             }
         }
