@@ -142,8 +142,8 @@ let package = Package(
         module(
             "DefaultsRoaming",
             [
-                "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
-                "KeyedArchive", "SQLite", "CSodium",
+                "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient",
+                "DefaultsSecrets", "DBus", "KeyedArchive", "SQLite", "CSodium",
             ]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(

@@ -23,7 +23,9 @@ package enum RoamTerms {
     package static let keyDomain = "org.defaultsd.RoamKey"
     /// The key of it.
     package static let wrappedKey = "Wrapped"
-    /// The domain of all encrypted values at a place. No machine has values of it.
+    /// The domain of all encrypted values at a place.
+    ///
+    /// No machine has values of it.
     package static let sealed = "org.defaultsd.RoamSealed"
     /// The entry that lists the keys that roam; all if it is missing.
     package static let only = "only"

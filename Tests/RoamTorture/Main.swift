@@ -31,13 +31,14 @@ enum Main {
                 try await torture.run(steps: options.steps)
                 let isSame = try await torture.settle()
                 let verdict = try await torture.verdict()
+                let refused = await torture.refused()
                 torture.end()
-                return (isSame, verdict)
+                return (isSame, verdict, refused)
             }.value
-            let (isSame, verdict) = outcome
+            let (isSame, verdict, refused) = outcome
             for (name, texts) in [
                 ("gone", verdict.gone), ("came back", verdict.cameBack), ("ghosts", verdict.ghosts),
-                ("loser knew winner", verdict.knewWinner),
+                ("loser knew winner", verdict.knewWinner), ("refused", refused),
             ] {
                 sums[name, default: 0] += texts.count
                 if !texts.isEmpty {

@@ -18,7 +18,9 @@ package struct MasterKey: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// What a derived key is for. A number is never used for anything else.
+    /// What a derived key is for.
+    ///
+    /// A number is never used for anything else.
     enum Use: UInt64 {
         case names = 1
         case nonces, contents, wrapping, identity

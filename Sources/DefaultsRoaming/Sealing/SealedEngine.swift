@@ -208,7 +208,9 @@ extension SealedEngine {
         return nil
     }
 
-    /// Opens what lost. What nobody can use is dropped, and the inner engine forgets it.
+    /// Opens what lost.
+    ///
+    /// What nobody can use is dropped, and the inner engine forgets it.
     private func open(_ losers: [Loser], with seal: Seal) async throws -> [Loser] {
         var (opened, dropped): ([Loser], [Loser]) = ([], [])
         for loser in losers {
