@@ -90,11 +90,12 @@ struct Seal: Sendable {
 
     // MARK: Names of machines
 
-    private static let longestMachine = 47
+    /// Sealed, it has 84 letters, which every engine keeps.
+    private static let longestMachine = 22
 
-    /// Seals the name of a machine, to at most 255 letters; a long name is cut.
+    /// Seals the name of a machine, of which the end is cut if it is long.
     func seal(machine: String, of replica: ReplicaID) -> String {
-        var bytes = [Kind.machine.rawValue] + replica.bytes
+        var bytes = [Kind.machine.rawValue]
         var name = machine
         while name.utf8.count > Self.longestMachine { name.removeLast() }
         bytes += Array(name.utf8)
@@ -108,7 +109,7 @@ struct Seal: Sendable {
             bytes.first == Kind.machine.rawValue
         else { return nil }
         return String(
-            decoding: bytes.dropFirst(1 + replica.bytes.count).prefix { $0 != 0 }, as: UTF8.self)
+            decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
     }
 
     // MARK: Bytes

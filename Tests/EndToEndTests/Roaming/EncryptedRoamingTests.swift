@@ -73,6 +73,9 @@ struct EncryptedRoamingTests {
         try tower.write(Self.editor, "LastName", "OtherText")
         try laptop.waitUntil(Self.editor, "LastName", is: "OtherText")
 
+        let machines = try tower.roam("machines")
+        #expect(machines.split(separator: "\n").count == 2 && !machines.contains("unknown"))
+
         let text = String(decoding: try exchanged(), as: UTF8.self)
         #expect(text.contains("org.defaultsd.RoamSealed"))
         var words = values.flatMap { [$0.key, $0.value] }
