@@ -146,8 +146,8 @@ let package = Package(
         module(
             "DefaultsRoaming",
             [
-                "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient", "DBus",
-                "KeyedArchive", "SQLite", "CSodium",
+                "DefaultsTerms", "RoamingTerms", "DefaultsProtocol", "DefaultsClient",
+                "DefaultsSecrets", "DBus", "KeyedArchive", "SQLite", "CSodium",
             ]),
         module(
             "RoamingDirectory",
@@ -270,8 +270,8 @@ let package = Package(
         tests(
             "DefaultsRoamingTests",
             [
-                "DefaultsRoaming", "RoamingTerms", "KeyedArchive", "PropertyList", "TestSupport",
-                "ArchiveTestSupport",
+                "DefaultsRoaming", "RoamingTerms", "DBus", "KeyedArchive", "PropertyList",
+                "TestSupport", "ArchiveTestSupport",
             ]),
         tests(
             "DefaultsXfconfTests",

@@ -38,13 +38,18 @@ package struct RoamChoice: Sendable, Equatable {
 
     /// The rules, by what they are for.
     package let rules: [String: Rule]
+    /// Whether values are encrypted before they leave the machine, so that the wrapped key roams, too.
+    package let isEncrypted: Bool
     /// The keys of ``RoamTerms/domain`` whose values say nothing, with the reason.
     package let faults: [(key: String, reason: String)]
 
     /// Reads the choice.
     ///
-    /// - Parameter entries: The entries of ``RoamTerms/domain``, each of the strongest layer that has it.
-    package init(_ entries: [(key: String, archive: KeyedArchive)]) {
+    /// - Parameters:
+    ///   - entries: The entries of ``RoamTerms/domain``, each of the strongest layer that has it.
+    ///   - isEncrypted: Whether values are encrypted before they leave the machine.
+    package init(_ entries: [(key: String, archive: KeyedArchive)], isEncrypted: Bool = false) {
+        self.isEncrypted = isEncrypted
         var rules: [String: Rule] = [:]
         var faults: [(String, String)] = []
         for (key, archive) in entries where !RoamTerms.settings.contains(key) {
@@ -74,6 +79,7 @@ package struct RoamChoice: Sendable, Equatable {
     /// The rule for a domain; nil if nothing of it roams.
     package func rule(for domain: String) -> Rule? {
         if RoamTerms.always.contains(domain) { return .all }
+        if domain == RoamTerms.keyDomain, isEncrypted { return .all }
         if RoamTerms.never.contains(domain) { return nil }
         let found = rules[domain] ?? patternRule(for: domain) ?? rules["*"]
         return found == .nothing ? nil : found
@@ -110,7 +116,7 @@ package struct RoamChoice: Sendable, Equatable {
     }
 
     package static func == (left: RoamChoice, right: RoamChoice) -> Bool {
-        left.rules == right.rules
+        left.rules == right.rules && left.isEncrypted == right.isEncrypted
     }
 }
 

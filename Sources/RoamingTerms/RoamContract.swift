@@ -13,6 +13,14 @@ package enum RoamContract {
     package static let listMachines: MemberName = "ListMachines"
     /// Forgets a replica by its UUID.
     package static let forgetMachine: MemberName = "ForgetMachine"
+    /// Finds or makes the key of an encrypted place, and makes a round.
+    ///
+    /// The arguments are the passphrase, and whether to make a key if the place has none.
+    package static let encrypt: MemberName = "Encrypt"
+    /// Wraps the key of an encrypted place by another passphrase, and makes a round.
+    package static let changePassphrase: MemberName = "ChangePassphrase"
     /// The name of the error of a round that was interrupted.
     package static let failed: ErrorName = "org.defaultsd.Roam1.Error.Failed"
+    /// The name of the error if the place has no key, and none was to be made.
+    package static let noKey: ErrorName = "org.defaultsd.Roam1.Error.NoKey"
 }

@@ -13,8 +13,20 @@ package enum RoamTerms {
     package static let directory = "Directory"
     /// The key that turns roaming off, with false.
     package static let enabled = "Enabled"
+    /// The key that has values encrypted before they leave the machine, with true.
+    package static let encrypted = "Encrypted"
     /// The keys of the domain that are about this machine, and never roam.
-    package static let settings: Set = [server, directory, enabled]
+    package static let settings: Set = [server, directory, enabled, encrypted]
+    /// The domain of the key with which values are encrypted, wrapped by a passphrase.
+    ///
+    /// It roams only if they are.
+    package static let keyDomain = "org.defaultsd.RoamKey"
+    /// The key of it.
+    package static let wrappedKey = "Wrapped"
+    /// The domain of all encrypted values at a place.
+    ///
+    /// No machine has values of it.
+    package static let sealed = "org.defaultsd.RoamSealed"
     /// The entry that lists the keys that roam; all if it is missing.
     package static let only = "only"
     /// The entry that lists the keys that stay.
@@ -28,5 +40,7 @@ package enum RoamTerms {
     /// The domains whose values roam wherever roaming is turned on: the choice itself, and what lost.
     package static let always: Set = [domain, conflicts]
     /// The domains that are about this machine or about rights, which no choice lets roam.
-    package static let never: Set = ["org.defaultsd.Grants", "org.defaultsd.Quotas"]
+    package static let never: Set = [
+        "org.defaultsd.Grants", "org.defaultsd.Quotas", keyDomain, sealed,
+    ]
 }

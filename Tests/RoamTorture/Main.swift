@@ -4,8 +4,10 @@ import Foundation
 
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
-///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--seeds N] [--first SEED] [--steps N] [--machines N]
-///         [--no-power-cuts] [--verbose]
+///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--sealed] [--seeds N] [--first SEED]
+///         [--steps N] [--machines N] [--no-power-cuts] [--verbose]
+///
+/// With --sealed, the machines encrypt what they exchange.
 ///
 /// The last line says what was wrong; the exit status is 1 if anything was.
 @main
@@ -19,19 +21,20 @@ enum Main {
             let place = try await options.place(seed: seed, on: loop)
             let torture = Torture(
                 seed: seed, cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
-                meetingAt: place)
+                meetingAt: options.isSealed ? SealedMeeting(place) : place)
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
                 try await torture.run(steps: options.steps)
                 let isSame = try await torture.settle()
                 let verdict = try await torture.verdict()
+                let refused = await torture.refused()
                 torture.end()
-                return (isSame, verdict)
+                return (isSame, verdict, refused)
             }.value
-            let (isSame, verdict) = outcome
+            let (isSame, verdict, refused) = outcome
             for (name, texts) in [
                 ("gone", verdict.gone), ("came back", verdict.cameBack), ("ghosts", verdict.ghosts),
-                ("loser knew winner", verdict.knewWinner),
+                ("loser knew winner", verdict.knewWinner), ("refused", refused),
             ] {
                 sums[name, default: 0] += texts.count
                 if !texts.isEmpty {
@@ -62,6 +65,7 @@ private struct Options {
     var isVerbose = false
     var engine = "memory"
     var cutsPower = true
+    var isSealed = false
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -74,6 +78,7 @@ private struct Options {
             case "--engine": engine = words.popFirst() ?? ""
             case "--verbose": isVerbose = true
             case "--no-power-cuts": cutsPower = false
+            case "--sealed": isSealed = true
             default: programs = word
             }
         }

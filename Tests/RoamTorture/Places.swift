@@ -78,3 +78,22 @@ final class ServerMeeting: TormentedPlace {
 
     func settle(_ machines: [TormentedMachine]) async throws {}
 }
+
+/// A place at which all machines encrypt, with the same key.
+struct SealedMeeting: TormentedPlace {
+    private let place: any TormentedPlace
+    private let key = MasterKey.random()
+
+    init(_ place: any TormentedPlace) {
+        self.place = place
+    }
+
+    func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
+        let engine = try await place.engine(for: machine, on: loop)
+        return SealedEngine(engine, on: loop) { [key] _ in key }
+    }
+
+    func disturb() async throws { try await place.disturb() }
+
+    func settle(_ machines: [TormentedMachine]) async throws { try await place.settle(machines) }
+}

@@ -231,6 +231,15 @@ final class Torture: @unchecked Sendable {
             kept: Set(try await kept(on: machines[0])))
     }
 
+    /// What the engines could not use of what the machines have exchanged.
+    func refused() async -> [String] {
+        var refused: [String] = []
+        for machine in machines {
+            refused += await machine.engine?.refusals.map { "\($0.key): \($0.value)" } ?? []
+        }
+        return refused
+    }
+
     func end() {
         for machine in machines { machine.end() }
     }

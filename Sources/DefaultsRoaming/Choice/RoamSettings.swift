@@ -25,6 +25,8 @@ package struct RoamSettings: Sendable, Equatable {
     package var place: Place?
     /// Whether roaming is turned on.
     package var isEnabled = true
+    /// Whether values are encrypted before they leave the machine.
+    package var isEncrypted: Bool { choice.isEncrypted }
     /// What roams.
     package var choice: RoamChoice
 
@@ -33,22 +35,24 @@ package struct RoamSettings: Sendable, Equatable {
     /// The strongest layer with a place decides on the place, and the strongest layer with another key
     /// decides on that key.
     package static func read(from defaults: RemoteDefaults) async throws -> RoamSettings {
-        var (place, isEnabled): (Place?, Bool?)
+        var (place, isEnabled, isEncrypted): (Place?, Bool?, Bool?)
         var entries: [String: KeyedArchive] = [:]
         for layer in RoamTerms.layers {
             let own = try await defaults.entries(in: layer.spelling(of: RoamTerms.domain)).entries
             let values = Dictionary(own.map { ($0.key, $0.archive) }) { first, _ in first }
             if place == nil { place = Self.place(in: values) }
-            if isEnabled == nil {
-                isEnabled = values[RoamTerms.enabled].flatMap {
-                    try? KeyedArchiveDecoder().decode(Bool.self, from: $0)
-                }
-            }
+            isEnabled = isEnabled ?? flag(RoamTerms.enabled, in: values)
+            isEncrypted = isEncrypted ?? flag(RoamTerms.encrypted, in: values)
             entries.merge(values) { stronger, _ in stronger }
         }
         return RoamSettings(
             place: place, isEnabled: isEnabled ?? true,
-            choice: RoamChoice(entries.map { ($0.key, $0.value) }))
+            choice: RoamChoice(
+                entries.map { ($0.key, $0.value) }, isEncrypted: isEncrypted ?? false))
+    }
+
+    private static func flag(_ key: String, in values: [String: KeyedArchive]) -> Bool? {
+        values[key].flatMap { try? KeyedArchiveDecoder().decode(Bool.self, from: $0) }
     }
 
     private static func place(in values: [String: KeyedArchive]) -> Place? {

@@ -65,8 +65,16 @@ package protocol Engine: AnyObject, Sendable {
     /// How often to look for news, besides those that are heard of; nil if all are.
     var pollInterval: Duration? { get }
 
+    /// What the engine has and cannot be used, by the names that it has there, with the reasons.
+    var refusals: [RoamingKey: String] { get async }
+
     /// Lets go of everything outside of the process.
     func close() async
+}
+
+extension Engine {
+    /// Nothing: the engine hands out what it has as it is.
+    package var refusals: [RoamingKey: String] { [:] }
 }
 
 /// How a replica finds the engine.

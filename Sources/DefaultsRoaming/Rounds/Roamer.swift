@@ -215,6 +215,9 @@ package actor Roamer {
         var hasMore = true
         while hasMore {
             let page = try await engine.pull(after: replica.revision, limit: Self.pageLimit)
+            guard !page.versions.contains(where: { $0.key.domain == RoamTerms.sealed }) else {
+                throw EngineError.sealed
+            }
             try await keep(page.losers)
             try await beforeStep("pulled")
             replica.revision = page.revision

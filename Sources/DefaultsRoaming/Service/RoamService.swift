@@ -1,6 +1,7 @@
 package import DBus
 import DefaultsClient
 import DefaultsProtocol
+package import DefaultsSecrets
 import Glibc
 import RoamingTerms
 
@@ -27,6 +28,7 @@ package actor RoamService {
     private let connection: Connection
     private let defaults: RemoteDefaults
     private let makeEngine: EngineMaker
+    private let keys: KeyKeeper
     private let machine: String
     private let log: @Sendable (String) -> Void
     private let onStatus: @Sendable (RoamStatus) -> Void
@@ -45,6 +47,11 @@ package actor RoamService {
     private var timer: EventLoop.Timer?
     private var lastPush: ContinuousClock.Instant?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
+    /// The passphrase for the next turn.
+    private var offer: KeyKeeper.Offer?
+    /// Why the user did not unlock the keyring, so that it does not ask again by itself.
+    private var refusedKeyring: SecretsError?
+    private var hearsNews = false
 
     /// The time after the first failure, and the longest.
     private static let shortestPause = Duration.seconds(2)
@@ -61,10 +68,12 @@ package actor RoamService {
     ///   - machine: The name of the machine, for people.
     ///   - log: Takes a line for the log.
     ///   - onStatus: Is told the state each time it has changed.
+    ///   - secrets: Where the keys of encrypted places are.
     ///   - makeEngine: Makes an engine of a place.
     package init(
         on connection: Connection, machine: String, log: @escaping @Sendable (String) -> Void,
-        onStatus: @escaping @Sendable (RoamStatus) -> Void, makeEngine: @escaping EngineMaker
+        onStatus: @escaping @Sendable (RoamStatus) -> Void,
+        secrets: Secrets = Secrets(domain: RoamTerms.domain), makeEngine: @escaping EngineMaker
     ) {
         loop = connection.loop
         self.connection = connection
@@ -73,6 +82,7 @@ package actor RoamService {
         self.log = log
         self.onStatus = onStatus
         self.makeEngine = makeEngine
+        keys = KeyKeeper(secrets, defaults)
     }
 
     /// Works until ``stop()`` is called or the bus ends.
@@ -109,6 +119,7 @@ package actor RoamService {
     /// Reads the settings again, and makes a round.
     package func refresh() async {
         areSettingsDue = true
+        refusedKeyring = nil
         await roamer?.noteMissedChanges()
         wake()
     }
@@ -191,8 +202,10 @@ package actor RoamService {
         isDue = false
         let waiting = waiters
         waiters = []
+        let offered = offer
+        offer = nil
         do {
-            try await prepare()
+            try await prepare(with: offered)
             if let roamer {
                 try await work(with: roamer)
             } else if !waiting.isEmpty {
@@ -202,6 +215,7 @@ package actor RoamService {
             waiting.forEach { $0.resume() }
         } catch {
             failures += 1
+            if offered != nil { await leaveEngine() }
             if status.problem != "\(error)" { log("\(error)") }
             status.problem = "\(error)"
             status.state = .failing
@@ -211,16 +225,17 @@ package actor RoamService {
     }
 
     /// Reads what was set up, and makes a roamer for it.
-    private func prepare() async throws {
+    private func prepare(with offer: KeyKeeper.Offer?) async throws {
         if areSettingsDue {
             let read = try await RoamSettings.read(from: defaults)
             areSettingsDue = false
             for (key, reason) in read.choice.faults {
                 log("\(RoamTerms.domain) says nothing under \(key): \(reason)")
             }
-            if read.place != settings?.place || read.isEnabled != settings?.isEnabled {
-                await engine?.close()
-                (roamer, engine) = (nil, nil)
+            if read.place != settings?.place || read.isEnabled != settings?.isEnabled
+                || read.isEncrypted != settings?.isEncrypted
+            {
+                await leaveEngine()
             }
             settings = read
             try await roamer?.change(to: read.choice)
@@ -229,29 +244,59 @@ package actor RoamService {
             areLocksDue = false
             try await roamer?.noteChangedLocks()
         }
+        if let offer {
+            guard settings?.isEncrypted == true else { throw RoamError.notEncrypted }
+            guard !offer.passphrase.isEmpty else { throw RoamError.emptyPassphrase }
+            await leaveEngine()
+        }
         guard roamer == nil, let settings, settings.isEnabled, let place = settings.place else {
             return
         }
         let path = try await defaults.status().databasePath
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
-        let engine = try makeEngine(place, directory, loop)
+        var (engine, name) = (try makeEngine(place, directory, loop), "\(place)")
+        if settings.isEncrypted {
+            engine = sealed(engine, at: place, with: offer)
+            name = "encrypted \(place)"
+        }
         self.engine = engine
         roamer = try Roamer(
-            defaults, at: engine, named: "\(place)", stateDirectory: directory, machine: machine,
+            defaults, at: engine, named: name, stateDirectory: directory, machine: machine,
             choice: settings.choice, on: loop)
+    }
+
+    private func sealed(
+        _ engine: any Engine, at place: RoamSettings.Place, with offer: KeyKeeper.Offer?
+    ) -> any Engine {
+        SealedEngine(engine, on: loop) { look in
+            if offer == nil, let refused = await self.refusedKeyring { throw refused }
+            do {
+                return try await self.keys.findKey(of: place, with: offer, look)
+            } catch let error as SecretsError {
+                if [.dismissed, .locked].contains(error.code) { await self.note(refused: error) }
+                throw error
+            }
+        }
+    }
+
+    private func note(refused error: SecretsError) { refusedKeyring = error }
+
+    private func leaveEngine() async {
+        await engine?.close()
+        (roamer, engine, hearsNews) = (nil, nil, false)
     }
 
     private func work(with roamer: Roamer) async throws {
         status.state = .working
-        let isFirst = status.lastRound == 0
         let (pushed, stored) = try await roamer.round()
         if pushed > 0 { lastPush = .now }
         status.pushed += UInt64(pushed)
         status.stored += UInt64(stored)
         status.lastRound = UInt64(time(nil))
         status.problem = ""
-        if isFirst {
+        if !hearsNews {
             try await engine?.onNews { self.assumeIsolated { $0.wake() } }
+            hearsNews = true
         }
     }
 
@@ -283,6 +328,26 @@ extension RoamService {
                 Method(RoamContract.roamNow) { call in
                     try self.answer(call) {
                         try await $0.roamNow()
+                    } reply: { _, _ in
+                    }
+                },
+                Method(
+                    RoamContract.encrypt,
+                    in: [Argument("passphrase", "s"), Argument("mayMakeKey", "b")]
+                ) { call in
+                    let offer = try call.arguments {
+                        KeyKeeper.Offer(
+                            passphrase: try $0.readString(), mayMakeKey: try $0.readBool())
+                    }
+                    try self.answer(call) {
+                        try await $0.encrypt(offer)
+                    } reply: { _, _ in
+                    }
+                },
+                Method(RoamContract.changePassphrase, in: [Argument("passphrase", "s")]) { call in
+                    let passphrase = try call.arguments { try $0.readString() }
+                    try self.answer(call) {
+                        try await $0.changePassphrase(to: passphrase)
                     } reply: { _, _ in
                     }
                 },
@@ -327,12 +392,31 @@ extension RoamService {
                     do { try detached.sendReply() } catch { call.fail(error) }
                 }
             } catch {
-                detached.end { $0.fail(DBusError(RoamContract.failed, "\(error)")) }
+                let name = error is NoKey ? RoamContract.noKey : RoamContract.failed
+                detached.end { $0.fail(DBusError(name, "\(error)")) }
             }
         }
     }
 
+    private func encrypt(_ offer: KeyKeeper.Offer) async throws {
+        areSettingsDue = true
+        self.offer = offer
+        try await roamNow()
+    }
+
+    private func changePassphrase(to passphrase: String) async throws {
+        guard let settings, settings.isEncrypted, let place = settings.place else {
+            throw RoamError.notEncrypted
+        }
+        guard !passphrase.isEmpty else { throw RoamError.emptyPassphrase }
+        guard let key = try await keys.key(of: place) else { throw RoamError.noKeyHere }
+        try await keys.wrap(key, passphrase)
+        await roamer?.noteChange(of: [WrappedKey.key.name], in: WrappedKey.key.domain)
+        try await roamNow()
+    }
+
     private func roamNow() async throws {
+        refusedKeyring = nil
         try await withCheckedThrowingContinuation { continuation in
             waiters.append(continuation)
             wake()

@@ -20,6 +20,6 @@ struct RoamCommands: AsyncParsableCommand {
             RoamStatusCommand.self, RoamEnable.self, RoamDisable.self, RoamDomains.self,
             RoamAdd.self,
             RoamDrop.self, RoamConflicts.self, RoamMachines.self, RoamForget.self, RoamNow.self,
-            RoamPause.self, RoamResume.self,
+            RoamPause.self, RoamResume.self, RoamPassphrase.self,
         ])
 }

@@ -15,6 +15,11 @@ struct RoamEnable: ServiceCommand {
             stands, and its own is kept as a conflict. The address of a server is a connection \
             string of PostgreSQL, such as 'host=defaults.example.org dbname=defaults'. It never \
             contains a password: use Kerberos, a certificate or ~/.pgpass.
+
+            With --encrypt, names and values are encrypted before they leave this machine. The \
+            first machine makes a key; the others get it from the place with the passphrase, which \
+            is the same on all machines. Each keeps the key in the user's keyring. If all machines \
+            are lost and the passphrase is forgotten, nobody can read what is at the place.
             """)
 
     @Option(
@@ -26,9 +31,17 @@ struct RoamEnable: ServiceCommand {
     @Option(help: ArgumentHelp("Meet on this PostgreSQL server.", valueName: "address"))
     var server: String?
 
+    @Flag(help: "Encrypt names and values before they leave this machine.")
+    var encrypt = false
+
+    @OptionGroup var passphrase: PassphraseOption
+
     static var needsBus: Bool { true }
 
     func check() throws {
+        if passphrase.passphraseFile != nil, !encrypt {
+            throw ToolError.passphraseWithoutEncryption
+        }
         if directory != nil, server != nil { throw ToolError.onePlace }
         if let directory, !directory.hasPrefix("/") {
             throw ToolError.noPlace("--directory", directory)
@@ -36,7 +49,27 @@ struct RoamEnable: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
+        // Asked for first: nothing is changed yet if the user gives up.
+        let words = encrypt ? try passphrase.read("Passphrase: ") : nil
         try await setPlace(with: defaults)
+        try await start(with: defaults)
+        let service = RoamingService(on: defaults.connection)
+        if let words {
+            try await find(words, at: service)
+        } else {
+            try await service.roamNow()
+        }
+        try await RoamStatusCommand.show(service.status(), defaults)
+    }
+
+    /// Finds the key of the place, or makes it.
+    private func find(_ words: String, at service: RoamingService) async throws {
+        if try await service.encrypt(words, mayMakeKey: !passphrase.isTyped) { return }
+        _ = try await service.encrypt(passphrase.readNew(after: words), mayMakeKey: true)
+    }
+
+    /// Starts the service, if a place is set up.
+    private func start(with defaults: RemoteDefaults) async throws {
         let layers = RoamTerms.layers.map { $0.spelling(of: RoamTerms.domain) }
         var keys: Set<String> = []
         for layer in layers { keys.formUnion(try await defaults.keys(in: layer)) }
@@ -49,8 +82,6 @@ struct RoamEnable: ServiceCommand {
         } catch {
             throw ToolError.noRoamingService
         }
-        try await RoamingService(on: defaults.connection).roamNow()
-        try await RoamStatusCommand.show(RoamingService(on: defaults.connection).status(), defaults)
     }
 
     private func setPlace(with defaults: RemoteDefaults) async throws {
@@ -62,6 +93,11 @@ struct RoamEnable: ServiceCommand {
         } else if let server {
             change.set(RoamTerms.server, to: try encoder.encode(server))
             change.remove(RoamTerms.directory)
+        }
+        if encrypt {
+            change.set(RoamTerms.encrypted, to: try encoder.encode(true))
+        } else if directory != nil || server != nil {
+            change.remove(RoamTerms.encrypted)
         }
         change.remove(RoamTerms.enabled)
         change.isDurable = true
@@ -86,6 +122,25 @@ struct RoamDisable: ServiceCommand {
         change.isDurable = true
         try await defaults.apply(change, in: LayerName.host.spelling(of: RoamTerms.domain))
         if let unit = try await RoamUnit(on: defaults.connection) { try await unit.disable() }
+    }
+}
+
+struct RoamPassphrase: ServiceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passphrase",
+        abstract: "Changes the passphrase that new machines need.",
+        discussion: """
+            Machines that roam already need none: the key is in the keyring of each, and stays the \
+            same. Somebody who has an old copy of the place can still use the old passphrase with it.
+            """)
+
+    @OptionGroup var passphrase: PassphraseOption
+
+    static var needsBus: Bool { true }
+
+    func run(with defaults: RemoteDefaults) async throws {
+        let words = try passphrase.readNew()
+        try await RoamingService(on: defaults.connection).changePassphrase(to: words)
     }
 }
 

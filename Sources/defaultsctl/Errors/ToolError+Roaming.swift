@@ -17,6 +17,15 @@ extension ToolError {
         "No place to roam to is set up. Give --directory DIR, a directory that Syncthing, Nextcloud or "
             + "the like keeps the same on your machines, or --server ADDRESS.", refused)
 
+    static let noPassphrase = ToolError("No passphrase was given, so nothing was changed.", refused)
+    static let differentPassphrases = ToolError(
+        "The two passphrases differ, so nothing was changed.", refused)
+    static let noTerminal = ToolError(
+        "There is no terminal to ask for the passphrase on. Give --passphrase-file FILE, - for "
+            + "standard input.", wrongLine)
+    static let passphraseWithoutEncryption = ToolError(
+        "--passphrase-file is for --encrypt.", wrongLine)
+
     static func noRoamingName(_ word: String) -> ToolError {
         ToolError(
             "'\(word.inBrief)' does not name domains. Give a domain such as org.example.App, the "

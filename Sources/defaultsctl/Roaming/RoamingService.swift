@@ -40,6 +40,27 @@ struct RoamingService {
         _ = try await call(RoamContract.roamNow, timeout: .seconds(600))
     }
 
+    /// Finds the key of an encrypted place, and makes a round.
+    ///
+    /// - Parameter mayMakeKey: Whether to make a key if the place has none.
+    /// - Returns: False if the place has none, and none was to be made.
+    func encrypt(_ passphrase: String, mayMakeKey: Bool) async throws -> Bool {
+        do {
+            _ = try await call(
+                RoamContract.encrypt, [.string(passphrase), .boolean(mayMakeKey)],
+                timeout: .seconds(600))
+            return true
+        } catch let error as DBusError where error.name == RoamContract.noKey {
+            return false
+        }
+    }
+
+    /// Wraps the key of an encrypted place by another passphrase, and makes a round.
+    func changePassphrase(to passphrase: String) async throws {
+        _ = try await call(
+            RoamContract.changePassphrase, [.string(passphrase)], timeout: .seconds(600))
+    }
+
     func machines() async throws -> [Machine] {
         guard case .array(_, let elements) = try await call(RoamContract.listMachines).first else {
             return []
