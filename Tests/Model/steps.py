@@ -255,4 +255,5 @@ class _Generator:
             {"remove": [self.random.choice(BAD_KEYS)]},
             {"set": [[key, self.bad_value(call["method"])]], "remove": [], "expected": []},
             {"domain": self.random.choice(LOCKED_DOMAINS)},
+            {"domain": self.random.choice(LOCKED_DOMAINS), "options": {"list-locked": True}},
         ]

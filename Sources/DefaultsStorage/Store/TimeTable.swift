@@ -56,7 +56,7 @@ struct TimeTable {
     /// The last one, so that no change seems to be older than it is.
     private func thin(at now: Int64) throws(SQLiteError) {
         let spans = TimeTable.steps.map { age, width in
-            "WHEN ?1 - time <= \(age) THEN '\(width) ' || time / \(width)"
+            "WHEN ?1 - time <= \(age) THEN '\(width) ' || (time / \(width))"
         }
         let delete = try connection.prepare(
             """
