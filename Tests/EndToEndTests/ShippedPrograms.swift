@@ -22,8 +22,8 @@ enum ShippedPrograms {
         return OutdatedPrograms(reason: "are older than \(newer)")
     }()
 
-    /// All that the programs are made from: not the articles about the libraries, and not the package for
-    /// Python.
+    /// All that the programs are made from: not the articles about the libraries, the package for Python and
+    /// the examples in other languages.
     private static func files() -> [String] {
         sources.flatMap { source in
             let path = Desktop.packageDirectory + source
@@ -31,6 +31,7 @@ enum ShippedPrograms {
                 FileManager.default.enumerator(atPath: path)?
                 .compactMap { $0 as? String }.filter {
                     !$0.contains(".docc") && !$0.hasPrefix("Python/")
+                        && !$0.hasPrefix("Examples/Player/")
                 } ?? []
             return inside.isEmpty ? [source] : inside.map { "\(source)/\($0)" }
         }
