@@ -102,7 +102,9 @@ extension DirectoryEngine {
     }
 
     /// Whether someone else has pushed under the name of this replica.
-    private func isUsedByAnother(_ lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?) throws -> Bool {
+    private func isUsedByAnother(_ lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?)
+        throws -> Bool
+    {
         let own = state.own
         guard own.batch > 0 else { return false }
         guard let lastBatch else { return true }

@@ -165,7 +165,7 @@ final class Torture: @unchecked Sendable {
         await machine.engine?.close()
         let engine = try await place.engine(for: machine, on: loop)
         machine.engine = engine
-        let rules = Self.domains.map { ($0, try! KeyedArchiveEncoder().encode(true)) }
+        let rules = try Self.domains.map { ($0, try KeyedArchiveEncoder().encode(true)) }
         let roamer = try Roamer(
             machine.defaults,
             at: FaultyEngine(engine) { step in

@@ -66,7 +66,8 @@ package struct ServiceUnit: Sendable {
     package func state() async -> State? {
         do {
             let path = try await connection.call(
-                SystemdManager.name, SystemdManager.path, SystemdManager.interface, "LoadUnit", [.string(Self.name)])
+                SystemdManager.name, SystemdManager.path, SystemdManager.interface, "LoadUnit",
+                [.string(Self.name)])
             guard case .objectPath(let unit) = path.first else { return nil }
             let facts = try await properties(of: unit, "org.freedesktop.systemd1.Unit")
                 .merging(properties(of: unit, "org.freedesktop.systemd1.Service")) { one, _ in one }
@@ -91,7 +92,8 @@ package struct ServiceUnit: Sendable {
         of unit: ObjectPath, _ interface: String
     ) async throws -> [String: Value] {
         let answer = try await connection.call(
-            SystemdManager.name, unit, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)])
+            SystemdManager.name, unit, "org.freedesktop.DBus.Properties", "GetAll",
+            [.string(interface)])
         guard case .dictionary(_, _, let entries) = answer.first else { return [:] }
         var properties: [String: Value] = [:]
         for entry in entries {
@@ -183,11 +185,13 @@ extension Connection {
     fileprivate func startUnit(_ name: String, within limit: Duration) async throws -> String {
         let ends = try await signals(
             MatchRule(
-                sender: SystemdManager.name, path: SystemdManager.path, interface: SystemdManager.interface,
+                sender: SystemdManager.name, path: SystemdManager.path,
+                interface: SystemdManager.interface,
                 member: "JobRemoved"), limit: 256)
         // Without it the manager sends no such signals.
         do {
-            try await call(SystemdManager.name, SystemdManager.path, SystemdManager.interface, "Subscribe")
+            try await call(
+                SystemdManager.name, SystemdManager.path, SystemdManager.interface, "Subscribe")
         } catch let error as DBusError where error.name == SystemdManager.alreadySubscribed {
             // By an earlier start on this connection.
         }

@@ -12,7 +12,8 @@ struct PackageCheck {
     /// Reads dpkg's database.
     init() {
         let directory = Places.variable("DPKG_ADMINDIR") ?? "/var/lib/dpkg"
-        packages = InstalledPackage.read("\(directory)/status", named: [Self.daemon, Self.module, Self.roaming])
+        packages = InstalledPackage.read(
+            "\(directory)/status", named: [Self.daemon, Self.module, Self.roaming])
     }
 
     /// One finding; none if this system has no dpkg.
