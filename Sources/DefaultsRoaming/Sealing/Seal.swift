@@ -11,11 +11,14 @@ internal import RoamingTerms
 /// A sealed value is a nonce, and after it the encrypted kind, domain, key and archive, filled with zeros
 /// to a length that many values have. A removal is sealed as values are: nobody else can remove anything.
 struct Seal: Sendable {
+    /// Tells the key of this seal from others.
+    let identity: [UInt8]
     private let names: [UInt8]
     private let nonces: [UInt8]
     private let contents: [UInt8]
 
     init(_ key: MasterKey) {
+        identity = key.identity
         names = key.key(for: .names)
         nonces = key.key(for: .nonces)
         contents = key.key(for: .contents)

@@ -17,9 +17,7 @@ package actor SealedEngine: Engine {
     }
     private nonisolated let loop: EventLoop
     private nonisolated let inner: any Engine
-    private let findKey: KeyFinder
-    private var key: MasterKey?
-    private var seal: Seal?
+    private var state: State
     /// What the place has and nobody with the key has sealed, with the reason.
     package private(set) var refusals: [RoamingKey: String] = [:]
 
@@ -28,6 +26,12 @@ package actor SealedEngine: Engine {
     /// Its argument looks at what the place has.
     package typealias KeyFinder =
         @Sendable (_ look: @Sendable () async throws -> SealedPlace) async throws -> MasterKey
+
+    private enum State {
+        case unmet(KeyFinder)
+        /// The finder is gone, and with it the passphrase that it may have.
+        case met(MasterKey, Seal)
+    }
 
     /// Wraps an engine.
     ///
@@ -40,7 +44,7 @@ package actor SealedEngine: Engine {
     ) {
         self.inner = inner
         self.loop = loop
-        self.findKey = findKey
+        state = .unmet(findKey)
     }
 
     package nonisolated var pollInterval: Duration? { inner.pollInterval }
@@ -59,7 +63,7 @@ package actor SealedEngine: Engine {
 
     /// The seal, which is there after the first meeting.
     private func currentSeal() throws -> Seal {
-        guard let seal else {
+        guard case .met(_, let seal) = state else {
             throw EngineError(.refused, "The place was not met, so its key is not known.")
         }
         return seal
@@ -75,27 +79,23 @@ extension SealedEngine {
     ) async throws -> Meeting {
         let size = MasterKey.identitySize
         let innerKnown = known.map { Array($0.dropLast(size)) }
-        let key: MasterKey
-        if let known = self.key {
-            key = known
-        } else {
-            key = try await findKey {
+        if case .unmet(let findKey) = state {
+            let key = try await findKey {
                 // Without the key, the name cannot be sealed yet.
                 _ = try await self.inner.meet(
                     replica, named: "new", known: innerKnown, lastBatch: lastBatch)
                 return try await self.look()
             }
-            self.key = key
+            state = .met(key, Seal(key))
         }
-        let seal = Seal(key)
-        self.seal = seal
+        let seal = try currentSeal()
         let meeting = try await inner.meet(
             replica, named: seal.seal(machine: name, of: replica), known: innerKnown,
             lastBatch: lastBatch)
         // With another key, nothing that is known here is at the place.
-        let isOther = known.map { !$0.suffix(size).elementsEqual(key.identity) } ?? false
+        let isOther = known.map { !$0.suffix(size).elementsEqual(seal.identity) } ?? false
         return Meeting(
-            state: isOther ? .mustJoinAnew : meeting.state, place: meeting.place + key.identity,
+            state: isOther ? .mustJoinAnew : meeting.state, place: meeting.place + seal.identity,
             revision: meeting.revision)
     }
 
@@ -185,7 +185,9 @@ extension SealedEngine {
         }
         guard let archive else { return refuse(sealed, "nobody with the key has removed it") }
         if sealed.name == RoamTerms.wrappedKey {
-            guard let key, WrappedKey(archive: archive)?.wraps(key) == true else {
+            guard case .met(let key, _) = state,
+                WrappedKey(archive: archive)?.wraps(key) == true
+            else {
                 return refuse(
                     sealed,
                     "it is another key than this machine's; if it is yours, run 'defaultsctl roam "

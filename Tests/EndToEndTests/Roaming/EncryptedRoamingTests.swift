@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Its file has a capability, so that it may be there and not run.
+private let keyringRuns =
+    ProgramResult.run(["gnome-keyring-daemon", "--version"]).status == 0
+
 /// Two machines of a user that encrypt what they exchange, each with a keyring of its own.
-@Suite(.enabled(if: EncryptedRoamingTests.canRun, EncryptedRoamingTests.obstacle))
+@Suite(.enabled(if: keyringRuns, "gnome-keyring-daemon does not work here"))
 struct EncryptedRoamingTests {
-    private static let obstacle: Comment = "gnome-keyring-daemon does not work here"
-    private static let canRun =
-        ProgramResult.run(["gnome-keyring-daemon", "--version"]).status == 0
     private static let editor = "org.example.Editor"
 
     let shared: TemporaryDirectory
