@@ -247,7 +247,7 @@ let package = Package(
                 "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "RoamingTerms",
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
             ],
-            path: "Tests/RoamTorture", swiftSettings: strict),
+            path: "Tests/RoamTorture", exclude: ["ablations"], swiftSettings: strict),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
