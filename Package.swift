@@ -248,6 +248,9 @@ let package = Package(
                 "ArchiveTestSupport",
             ]),
         tests(
+            "RoamingDirectoryTests",
+            ["RoamingDirectory", "DefaultsRoaming", "DBus", "SQLite", "TestSupport"]),
+        tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
         tests(
