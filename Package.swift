@@ -274,6 +274,9 @@ let package = Package(
                 "TestSupport", "ArchiveTestSupport",
             ]),
         tests(
+            "RoamingDirectoryTests",
+            ["RoamingDirectory", "DefaultsRoaming", "DBus", "SQLite", "TestSupport"]),
+        tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),
         tests(

@@ -2,8 +2,6 @@ import DBus
 import DefaultsRoaming
 import Foundation
 import RoamingDirectory
-import SystemCalls
-import TestSupport
 
 /// Random numbers that a seed repeats.
 struct SeededGenerator: RandomNumberGenerator {

@@ -61,6 +61,51 @@ struct LifeOfReplicaTests {
         for machine in network.devices { #expect(try await machine.shown().isEmpty) }
     }
 
+    /// Two machines that have replaced the first value, and have dropped its version, and a newcomer that
+    /// has read an old copy only.
+    private static func afterOldCopy(of value: String?) async throws -> (Network, newcomer: Device)
+    {
+        let network = try await machines(2)
+        let author = network.devices[0]
+        let copy = try #require(FileManager.default.contents(atPath: author.file))
+        network.devices[1].write(value, to: key)
+        try await network.devices[1].round()
+        try network.synchronize()
+        try await network.passDays(20)
+        #expect(try !String(contentsOfFile: author.file, encoding: .utf8).contains("key "))
+        let newcomer = try network.addDevice()
+        let marker = try #require(
+            FileManager.default.contents(atPath: "\(author.directory)/defaultsd-roam"))
+        try network.put(marker, as: "defaultsd-roam", on: newcomer)
+        try network.put(copy, as: "\(author.id).roam", on: newcomer)
+        try await newcomer.round()
+        #expect(newcomer.value(of: key) == "first")
+        return (network, newcomer)
+    }
+
+    @Test("that has only read an old copy learns of a removal that no file has any more")
+    func removalInNoFile() async throws {
+        let (network, newcomer) = try await Self.afterOldCopy(of: nil)
+        try network.synchronize()
+        try await newcomer.round()
+        #expect(newcomer.value(of: Self.key) == nil)
+        try await network.settle()
+        for machine in network.devices { #expect(try await machine.shown().isEmpty) }
+    }
+
+    @Test("does not take a key for removed while it waits for the file that has its value")
+    func valueInMissingFile() async throws {
+        let (network, newcomer) = try await Self.afterOldCopy(of: "second")
+        let author = network.devices[0]
+        let file = try #require(FileManager.default.contents(atPath: author.file))
+        try network.put(file, as: "\(author.id).roam", on: newcomer)
+        try await newcomer.round()
+        #expect(newcomer.value(of: Self.key) == "first")
+        try network.synchronize()
+        try await newcomer.round()
+        #expect(newcomer.value(of: Self.key) == "second")
+    }
+
     @Test("that was away for half a year is not waited for, and joins anew")
     func absence() async throws {
         let network = try await Self.machines(3)
