@@ -272,7 +272,15 @@ struct EngineTests {
         #expect(try await a.engine.machines().allSatisfy { $0.name == "laptop" && $0.seen != nil })
         try await a.engine.forget(b.id)
         #expect(try await a.engine.machines().map(\.id) == [a.id])
+        try await a.push(edit("k", nil))
+        await b.engine.notePulled(upTo: 1)
         #expect(try await b.meet().state == .mustJoinAnew)
+        // Removals wait for the new replica, which has pulled nothing.
+        let new = TestMachine(.random(), b.engine)
+        try await new.meet()
+        let pulled = try server.administer(
+            "SELECT pulled FROM roam.replica WHERE owner = '\(user)' AND id = '\(new.id)'")
+        #expect(pulled == "0\n")
     }
 
     @Test func `Names and archives of any bytes come through`() async throws {

@@ -97,6 +97,8 @@ struct InterruptionTests {
             try await machine.push(edit("k", "2"))
         }
         #expect(error?.kind == .unreachable)
+        // And it was not the server that has given up.
+        #expect(error?.description.contains("did not answer") == true)
         try input.fileHandleForWriting.close()
         psql.waitUntilExit()
         #expect(try await machine.meet().state == .continued)

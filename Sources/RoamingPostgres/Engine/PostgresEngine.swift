@@ -70,6 +70,8 @@ package actor PostgresEngine: Engine {
                 known: known, lastBatch: lastBatch, row: row?.visits, account: account.channel,
                 purged: account.purged)
             let state = encounter.state
+            // It was pulled by a replica of another name, or from a server that knew more.
+            if state != .continued { pulled = 0 }
             if state == .mustJoinAnew {
                 try await connection.run(Statements.orphanLosers(of: replica), limit: limit)
                 return Meeting(state: state, place: known ?? [], revision: account.revision)
