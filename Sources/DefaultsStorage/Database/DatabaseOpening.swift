@@ -181,7 +181,10 @@ extension DatabaseOpening {
             generation: recovery.counter.current, changes: recovery.contents.overlay.beginFlush(),
             record: recovery.counter.record, lastSegment: nil, host: nil)
         do {
-            try FlushTransaction(on: store.connection).write(batch)
+            // A damaged table of times must not keep a start from giving numbers. The next flush finds
+            // it.
+            try FlushTransaction(on: store.connection).write(batch, notesTime: false)
+            try? TimeTable(connection: store.connection).note(batch.generation, at: Timestamp.now)
             recovery.contents.overlay.finishFlush()
             recovery.counter.noteDurable(batch)
         } catch {

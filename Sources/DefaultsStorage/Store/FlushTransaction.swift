@@ -66,7 +66,9 @@ struct FlushTransaction {
     /// Writes a batch.
     ///
     /// It is on disk when this returns.
-    func write(_ batch: FlushBatch) throws(SQLiteError) {
+    ///
+    /// - Parameter notesTime: Whether the time is part of it.
+    func write(_ batch: FlushBatch, notesTime: Bool = true) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             let upsertDomain = try connection.prepare(FlushTransaction.upsertDomain)
             let upsertEntry = try connection.prepare(FlushTransaction.upsertEntry)
@@ -87,7 +89,9 @@ struct FlushTransaction {
                 if !pending.tokens.isEmpty { try write(pending.tokens, of: row) }
             }
             if let host = batch.host { try HostTable(connection: connection).write(host) }
-            try TimeTable(connection: connection).note(batch.generation, at: Timestamp.now)
+            if notesTime {
+                try TimeTable(connection: connection).note(batch.generation, at: Timestamp.now)
+            }
             try writeState(batch)
             try FreePages(of: connection).prepareCommit()
         }
