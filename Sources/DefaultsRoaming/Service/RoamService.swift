@@ -153,7 +153,8 @@ package actor RoamService {
             await roamer?.noteChange(of: change.changed + change.removed, in: change.domain)
         }
         let roams = settings?.choice.rule(for: change.domain) != nil
-        if !isOwn, roams || areSettingsDue || areLocksDue { wake() }
+        // What this service has stored needs no round, unless it is the choice of what roams.
+        if areSettingsDue || areLocksDue || roams && !isOwn { wake() }
     }
 
     private func wake() {

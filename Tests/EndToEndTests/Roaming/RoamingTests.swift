@@ -79,6 +79,7 @@ import Testing
         try laptop.enable()
         try laptop.roam("add", "org.example.Editor")
         try tower.enable()
+        try wait { try laptop.roam("machines").split(separator: "\n").count == 2 }
         let machines = try laptop.roam("machines", "--json")
         let list = try #require(
             JSONSerialization.jsonObject(with: Data(machines.utf8)) as? [[String: Any]])
