@@ -153,7 +153,8 @@ package actor RoamService {
             await roamer?.noteChange(of: change.changed + change.removed, in: change.domain)
         }
         let roams = settings?.choice.rule(for: change.domain) != nil
-        if !isOwn, roams || areSettingsDue || areLocksDue { wake() }
+        // A choice that has roamed to here is a change of the service itself, and new to it.
+        if areSettingsDue || areLocksDue || roams && !isOwn { wake() }
     }
 
     private func wake() {
