@@ -26,6 +26,8 @@ package actor Roamer {
     static let largestBytes = 8 << 20
     /// The number of versions of a page.
     static let pageLimit = 1000
+    /// How many times a round looks again, while others go on changing keys.
+    private static let longestRound = 20
     /// How many times others may change a domain while versions are being stored in it.
     private static let attempts = 5
 
@@ -100,15 +102,16 @@ package actor Roamer {
         try await settle()
         try await meet()
         try await resume()
-        try await scanChanged()
         var (pushed, stored) = (0, 0)
-        repeat {
+        for _ in 0..<Self.longestRound {
+            try await scanChanged()
             try await pull()
             stored += try await storeArrivals()
             let (count, hasLost) = try await push()
             pushed += count
-            if !hasLost { break }
-        } while true
+            // What won is to be stored here, and what lost is kept as a value that roams, too.
+            if !hasLost, changed?.isEmpty == true { break }
+        }
         return (pushed, stored)
     }
 
