@@ -56,7 +56,7 @@ struct ApplicationRightsTests {
     /// The arguments after the domain.
     private static let reading: [String: [String]] = [
         "Get": ["Key"], "GetValue": ["Key"], "GetAll": [], "GetAllValues": [], "ListKeys": [],
-        "GetChanges": ["1"],
+        "GetChanges": ["1"], "GetTimes": ["['Key']"],
     ]
     /// These take no suffix.
     private static let searching: [String: [String]] = [

@@ -13,7 +13,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "defaultsctl.1", "defaultsd.8", "defaultsd-managed.5", "defaultsd-values.5",
+        "defaultsctl.1", "defaultsd.8", "defaultsd-roam.8", "defaultsd-managed.5",
+        "defaultsd-values.5",
         "org.defaultsd.Defaults1.5", "libdefaults.3", "defaults_begin.3", "defaults_get.3",
         "defaults_last_error.3", "defaults_open.3", "defaults_set.3", "defaults_watch.3",
     ])
@@ -27,10 +28,11 @@ import Testing
         let help = try Desktop().tool("--help").requireOutput()
         let verbs = help.matches(of: /\n  ([a-z][a-z-]*)  +[A-Z]/).map { String($0.1) }
         #expect(verbs.count > 15)
-        for verb in verbs where verb != "backup" {
+        for verb in verbs where verb != "backup" && verb != "roam" {
             #expect(page.contains("\n   \(verb)\n"), "\(verb)")
         }
         #expect(page.contains("--if-generation") && page.contains("backup restore"))
+        #expect(page.contains("roam enable") && page.contains("--directory"))
     }
 
     @Test func `Every member of the contract is in its page`() throws {
