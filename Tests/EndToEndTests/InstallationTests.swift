@@ -66,11 +66,13 @@ import Testing
                 "644 /usr/share/man/man5/defaultsd-managed.5",
                 "644 /usr/share/man/man5/defaultsd-values.5",
                 "644 /usr/share/man/man5/org.defaultsd.Defaults1.5",
+                "644 /usr/share/man/man8/defaultsd-roam.8",
                 "644 /usr/share/man/man8/defaultsd.8",
                 "644 /usr/share/xdg-desktop-portal/portals/defaultsd.portal",
                 "644 /usr/share/zsh/site-functions/_defaultsctl",
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
+                "755 /usr/bin/defaultsd-roam",
             ])
         let links = try desktop.run("find", root, "-type", "l", "-printf", "/%P %l\\n")
             .requireOutput().split(separator: "\n").sorted()
@@ -89,7 +91,7 @@ import Testing
             #expect(text.contains("=/usr/bin/defaultsd\n") && !text.contains("@BINDIR@"))
         }
         try checkLibrary(in: root, desktop)
-        for program in ["defaultsctl", "defaultsd"] {
+        for program in ["defaultsctl", "defaultsd", "defaultsd-roam"] {
             let installed = "\(root)/usr/bin/\(program)"
             let sections = try desktop.run("readelf", "--sections", "--wide", installed)
                 .requireOutput()
@@ -143,7 +145,7 @@ import Testing
         #expect(
             files == [
                 "644 defaultsd-helper.socket", "644 defaultsd-helper@.service",
-                "644 defaultsd.service", "644 defaultsd.service.d/hardened.conf",
+                "644 defaultsd-roam.service", "644 defaultsd.service", "644 defaultsd.service.d/hardened.conf",
                 "644 defaultsd.socket",
             ])
         let helper = try String(

@@ -418,6 +418,9 @@ extension RoamService {
 
     private func roamNow() async throws {
         refusedKeyring = nil
+        // The signals of the last changes may still be on their way.
+        areSettingsDue = true
+        await roamer?.noteMissedChanges()
         try await withCheckedThrowingContinuation { continuation in
             waiters.append(continuation)
             wake()
