@@ -145,7 +145,8 @@ import Testing
         #expect(
             files == [
                 "644 defaultsd-helper.socket", "644 defaultsd-helper@.service",
-                "644 defaultsd-roam.service", "644 defaultsd.service", "644 defaultsd.service.d/hardened.conf",
+                "644 defaultsd-roam.service", "644 defaultsd.service",
+                "644 defaultsd.service.d/hardened.conf",
                 "644 defaultsd.socket",
             ])
         let helper = try String(
