@@ -8,7 +8,7 @@ from failure import LOOK, PATIENCE, Failure, require
 
 SIZE = "1024x768x24"
 CALM = 4
-"""A picture is done if it is the same in so many looks, and no program has worked meanwhile."""
+"""A picture is finished after this number of equal looks in a row, if no program has worked meanwhile."""
 
 
 class Screen:
@@ -76,7 +76,7 @@ class Screen:
         return last
 
     def picture(self, step, looks=CALM):
-        """Keeps the picture of the screen when it has not changed in so many looks.
+        """Keeps the picture of the screen after a number of equal looks in a row.
 
         Without the name of a step, it only waits for that.
         """

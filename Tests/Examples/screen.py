@@ -14,7 +14,7 @@ from session import Failure, require
 LOOK = 0.05
 """Seconds between two looks at what is waited for."""
 CALM = 4
-"""A picture is done if it is the same in so many looks."""
+"""A picture is finished after this number of equal looks in a row."""
 ROUNDING = 2
 """Toolkits draw a gradient again in part, and then round its colours in another way."""
 SIZE = (1024, 480)
