@@ -30,10 +30,10 @@ extension RemoteDefaults {
         }
         var conflicts: [RoamConflict] = []
         for loser in losers {
-            let facts = loser.aboutKey.flatMap { values[$0] }.flatMap {
+            let facts = values[loser.aboutKey].flatMap {
                 try? KeyedArchiveDecoder().decode(LoserFacts.self, from: $0)
             }
-            let lost = loser.valueKey.flatMap { values[$0] }
+            let lost = values[loser.valueKey]
             // Without both there is nothing to show and nothing to take back.
             guard lost != nil || facts?.removed == true else { continue }
             let current = try await archiveIfThere(forKey: loser.key, in: loser.domain)
@@ -69,7 +69,7 @@ extension RemoteDefaults {
     private static func dismissal(of conflicts: [RoamConflict]) -> DefaultsTransaction {
         var change = DefaultsTransaction()
         for loser in conflicts.map(\.loser) {
-            for key in [loser.valueKey, loser.aboutKey] { if let key { change.remove(key) } }
+            for key in [loser.valueKey, loser.aboutKey] { change.remove(key) }
         }
         return change
     }
