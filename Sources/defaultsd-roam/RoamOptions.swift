@@ -80,8 +80,8 @@ struct RoamOptions {
 
         Signals: SIGTERM and SIGINT end the service after the current step; SIGHUP exchanges
         changes now.
-        Exit status: 0 done, 64 wrong command line, 69 there is no bus, the service is already
-        running, or the server refuses.
+        Exit status: 0 done, 64 wrong command line, 69 there is no bus, the service is running
+        already, or the server refuses.
 
         """
 }

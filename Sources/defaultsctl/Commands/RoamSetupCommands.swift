@@ -81,22 +81,13 @@ struct RoamEnable: ServiceCommand {
         guard keys.contains(RoamTerms.directory) || keys.contains(RoamTerms.server) else {
             throw ToolError.nowhereToRoam
         }
+        if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
         do {
-            if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
             try await defaults.connection.startService(RoamContract.busName)
-        } catch let error as DBusError where Self.missing.contains(error.name) {
-            throw ToolError.roamingIsNotInstalled
         } catch let error as DBusError {
             throw ToolError.roamingDoesNotStart(error)
         }
     }
-
-    /// The errors of the bus and of systemd if the service is not installed.
-    private static let missing: Set<ErrorName> = [
-        .serviceUnknown, "org.freedesktop.DBus.Error.FileNotFound",
-        "org.freedesktop.DBus.Error.Spawn.ExecFailed",
-        "org.freedesktop.systemd1.NoSuchUnit",
-    ]
 
     private func setPlace(with defaults: RemoteDefaults) async throws {
         var change = DefaultsTransaction()

@@ -6,14 +6,23 @@ extension ToolError {
     static let noRoamingService = ToolError(
         "Roaming is not set up, or its service is not running. See: defaultsctl roam enable --help",
         refused)
-    static let roamingIsNotInstalled = ToolError(
-        "The roaming service is not installed. Install the package defaultsd-roam.", refused)
 
     static func roamingDoesNotStart(_ error: DBusError) -> ToolError {
-        ToolError(
+        guard !missing.contains(error.name) else {
+            return ToolError(
+                "The roaming service is not installed. Install the package defaultsd-roam.", refused
+            )
+        }
+        return ToolError(
             "The roaming service does not start: \(error.message.onOneLine). Its log may say more: "
                 + "journalctl --user -u defaultsd-roam", refused)
     }
+
+    /// The errors of the bus and of systemd if the service is not installed.
+    private static let missing: Set<ErrorName> = [
+        .serviceUnknown, "org.freedesktop.DBus.Error.FileNotFound",
+        "org.freedesktop.DBus.Error.Spawn.ExecFailed", "org.freedesktop.systemd1.NoSuchUnit",
+    ]
 
     static func noPlace(_ option: String, _ word: String) -> ToolError {
         ToolError("\(option) needs an absolute path, not '\(word.inBrief)'.", wrongLine)
