@@ -31,6 +31,8 @@ package enum ServerSetup {
         package let machines: Int64
         /// When the last of them was there, in microseconds since 1970; nil if none ever was.
         package let seen: Int64?
+        /// Whether the user was not removed.
+        package let mayRoam: Bool
     }
 
     /// Creates or updates the tables, and the roles that the users need.
@@ -151,7 +153,9 @@ package enum ServerSetup {
                         Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
                         Statement(
                             """
-                            SELECT a.owner, a.keys, a.bytes, count(r.id), max(r.seen)
+                            SELECT a.owner, a.keys, a.bytes, count(r.id), max(r.seen), EXISTS (
+                                SELECT FROM pg_roles WHERE rolname = a.owner
+                                    AND pg_has_role(oid, '\(Schema.userRole)', 'MEMBER'))
                             FROM roam.account a LEFT JOIN roam.replica r
                                 ON r.owner = a.owner AND NOT r.is_forgotten
                             GROUP BY a.owner ORDER BY a.owner
@@ -162,7 +166,8 @@ package enum ServerSetup {
                     User(
                         name: try rows.text(row, 0), keys: try rows.integer(row, 1) ?? 0,
                         bytes: try rows.integer(row, 2) ?? 0,
-                        machines: try rows.integer(row, 3) ?? 0, seen: try rows.time(row, 4))
+                        machines: try rows.integer(row, 3) ?? 0, seen: try rows.time(row, 4),
+                        mayRoam: try rows.boolean(row, 5))
                 }
             }
         }

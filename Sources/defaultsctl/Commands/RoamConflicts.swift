@@ -7,19 +7,20 @@ import RoamingTerms
 struct RoamConflicts: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Lists values that lost to a later change of another machine.",
+        abstract: "Lists values that lost to another machine's change.",
         discussion: """
-            For each it shows its name, the domain and the key, the machine that wrote it, and when; \
-            then the value that lost and the one that stands. They are values of \
-            org.defaultsd.RoamConflicts, and roam: what is dismissed here is gone on all machines.
+            The first line shows the ID of a conflict, the domain and the key, the machine that wrote \
+            the value, and when. The next lines show the value that lost and the current one. \
+            Conflicts are values of org.defaultsd.RoamConflicts, and roam, too: what is dismissed \
+            here is gone on all machines.
             """)
 
     @Option(
-        help: ArgumentHelp("Give the key the value that lost.", valueName: "name"))
+        help: ArgumentHelp("Give the key the value that lost.", valueName: "ID"))
     var restore: String?
 
     @Option(
-        help: ArgumentHelp("Forget a conflict; all for all of them.", valueName: "name"))
+        help: ArgumentHelp("Discard a conflict; 'all' discards every one.", valueName: "ID"))
     var dismiss: String?
 
     @Flag(help: "Print a JSON array.")

@@ -113,7 +113,7 @@ import Testing
     @Test func `A wrong word gets an answer that helps`() throws {
         #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
         #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
-        #expect(laptop.refusal("now").contains("The roaming service does not run"))
+        #expect(laptop.refusal("now").contains("Roaming is not set up"))
         #expect(laptop.refusal("add", "a b").contains("does not name domains"))
         #expect(laptop.refusal("add", "org.defaultsd.Grants").contains("never roams"))
         #expect(laptop.refusal("drop", "org.example.None").contains("not in the user's list"))
