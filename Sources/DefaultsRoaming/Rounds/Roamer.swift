@@ -58,7 +58,7 @@ package actor Roamer {
     var obstacleToKeeping: String?
     /// Whether the engine was told how far this replica is, since the start.
     private var hasReported = false
-    /// Whether the engine was never met. Then the state still has what is known of an earlier one.
+    /// Whether the engine was never met, so that the state has what is known of an earlier one.
     private(set) var isNew = false
     /// When what could not be exchanged was last tried; nil if it is to be tried now.
     private var lastRetry: Moment?
@@ -145,7 +145,9 @@ package actor Roamer {
     package func noteChange(of keys: [String], in domain: String) {
         guard let rule = choice.rule(for: domain) else { return }
         let now = clock()
-        for key in keys where rule.covers(key) { heard[RoamingKey(domain: domain, name: key)] = now }
+        for key in keys where rule.covers(key) {
+            heard[RoamingKey(domain: domain, name: key)] = now
+        }
         changed?.insert(domain)
     }
 

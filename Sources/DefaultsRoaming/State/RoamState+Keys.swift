@@ -226,6 +226,7 @@ extension Statement {
             default: .unknown
             }
         return EditedKey(
-            key: key(from: 0), moment: moment, isRemoval: integer(at: 6) != 0, obstacle: text(at: 7))
+            key: key(from: 0), moment: moment, isRemoval: integer(at: 6) != 0, obstacle: text(at: 7)
+        )
     }
 }
