@@ -265,7 +265,7 @@ let package = Package(
             [
                 "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
             ]),
-        tests("DefaultsctlTests", ["defaultsctl"]),
+        tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsRoamingTests",

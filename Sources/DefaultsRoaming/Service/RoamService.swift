@@ -19,6 +19,10 @@ package actor RoamService {
     /// The second argument is the directory of the database, where the engine may keep files.
     package typealias EngineMaker =
         @Sendable (RoamSettings.Place, String, EventLoop) throws -> any Engine
+    /// Says where a place is, for people.
+    ///
+    /// An address that somebody has stored may have a password, which must not be shown.
+    package typealias Describer = @Sendable (RoamSettings.Place) -> String
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
@@ -28,6 +32,7 @@ package actor RoamService {
     private let connection: Connection
     private let defaults: RemoteDefaults
     private let makeEngine: EngineMaker
+    private let describe: Describer
     private let keys: KeyKeeper
     private let machine: String
     private let log: @Sendable (String) -> Void
@@ -69,11 +74,13 @@ package actor RoamService {
     ///   - log: Takes a line for the log.
     ///   - onStatus: Is told the state each time it has changed.
     ///   - secrets: Where the keys of encrypted places are.
+    ///   - describe: Says where a place is.
     ///   - makeEngine: Makes an engine of a place.
     package init(
         on connection: Connection, machine: String, log: @escaping @Sendable (String) -> Void,
         onStatus: @escaping @Sendable (RoamStatus) -> Void,
-        secrets: Secrets = Secrets(domain: RoamTerms.domain), makeEngine: @escaping EngineMaker
+        secrets: Secrets = Secrets(domain: RoamTerms.domain), describe: @escaping Describer,
+        makeEngine: @escaping EngineMaker
     ) {
         loop = connection.loop
         self.connection = connection
@@ -81,6 +88,7 @@ package actor RoamService {
         self.machine = machine
         self.log = log
         self.onStatus = onStatus
+        self.describe = describe
         self.makeEngine = makeEngine
         keys = KeyKeeper(secrets, defaults)
     }
@@ -308,7 +316,7 @@ package actor RoamService {
         } else if status.problem.isEmpty {
             status.state = .off
         }
-        status.place = settings?.place?.description ?? ""
+        status.place = settings?.place.map(describe) ?? ""
         onStatus(status)
     }
 }

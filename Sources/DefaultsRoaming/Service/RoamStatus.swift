@@ -14,7 +14,7 @@ package struct RoamStatus: Sendable, Equatable {
 
     /// What the service does.
     package var state = State.off
-    /// Where the replicas meet; empty if no place was set.
+    /// Where the replicas meet, without secrets; empty if no place was set.
     package var place = ""
     /// The name of this replica; empty if it never met another.
     package var replica = ""

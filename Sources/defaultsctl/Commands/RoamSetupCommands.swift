@@ -46,6 +46,10 @@ struct RoamEnable: ServiceCommand {
         if let directory, !directory.hasPrefix("/") {
             throw ToolError.noPlace("--directory", directory)
         }
+        // Before anything is stored: every program of the user can read the setting.
+        if let server, let fault = ServerAddressFault(of: server) {
+            throw ToolError.noServer(fault)
+        }
     }
 
     func run(with defaults: RemoteDefaults) async throws {

@@ -110,6 +110,24 @@ import Testing
         #expect(tower.read("org.example.Editor", "Font") == "Mono")
     }
 
+    @Test func `A password in an address is not stored, and not shown if somebody has stored it`()
+        throws
+    {
+        let address = "host=/nonexistent dbname=defaults password=hunter2"
+        let refusal = laptop.refusal("enable", "--server", address)
+        #expect(refusal.contains("~/.pgpass") && !refusal.contains("hunter2"), "\(refusal)")
+        let settings = ["-currentHost", "read", "org.defaultsd.Roam"]
+        #expect(laptop.desktop.tool(settings).status == 1)
+
+        try laptop.desktop.tool(
+            "-currentHost", "write", "org.defaultsd.Roam", "Server", "-string", address
+        ).requireOutput()
+        #expect(!laptop.refusal("enable").contains("hunter2"))
+        let status = laptop.desktop.tool("roam", "status").output
+        #expect(status.contains("must not contain 'password'"), "\(status)")
+        #expect(!status.contains("hunter2"), "\(status)")
+    }
+
     @Test func `A wrong word gets an answer that helps`() throws {
         #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
         #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
