@@ -128,6 +128,28 @@ import Testing
         #expect(!status.contains("hunter2"), "\(status)")
     }
 
+    @Test func `What is no conflict is not shown, cannot be restored, and goes with all`() throws {
+        let kept = "org.defaultsd.RoamConflicts"
+        for key in [
+            "bad domain/k/1", "org.example.Editor@host/Font/1", "org.defaultsd.Roam@host/Server/1",
+            "org.defaultsd.Roam/Server/1", "org.defaultsd.Grants/org.example.App/1",
+        ] {
+            try laptop.write(kept, key, "Mono")
+        }
+        #expect(try laptop.roam("conflicts") == "")
+        #expect(laptop.refusal("conflicts", "--restore", "1").contains("no conflict '1'"))
+        // A time that no calendar has.
+        try laptop.write(kept, "org.example.Editor/Font/2", "Serif")
+        try laptop.desktop.tool(
+            "write", kept, "org.example.Editor/Font/2/about", "-dict", "removed", "-bool", "false",
+            "machine", "-string", "tower", "written", "-float", "1e300", "noticed", "-float", "1"
+        ).requireOutput()
+        #expect(try laptop.roam("conflicts").contains("lost    \"Serif\""))
+        #expect(try laptop.roam("conflicts", "--json").contains("\"tower\""))
+        try laptop.roam("conflicts", "--dismiss", "all")
+        #expect(laptop.desktop.tool("read", kept).status == 1)
+    }
+
     @Test func `A wrong word gets an answer that helps`() throws {
         #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
         #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
