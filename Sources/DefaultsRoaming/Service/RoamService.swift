@@ -10,7 +10,8 @@ import RoamingTerms
 // 1. Rounds come one after the other, so nothing of a roamer runs while another one is made.
 // 2. While both sides are the same and nothing is heard, nothing is done: no timer runs, except that of an
 //    engine that cannot tell of news.
-// 3. After a failure the next attempt comes after a time that doubles, and at once if something is heard.
+// 3. After a failure the next attempt comes after a time that doubles, whatever has failed, and at once
+//    only if somebody asks for it or changes what is set up.
 
 /// The roaming service: makes a round whenever there may be something to exchange.
 package actor RoamService {
@@ -41,11 +42,10 @@ package actor RoamService {
     private var engine: (any Engine)?
     private var settings: RoamSettings?
     private(set) var status = RoamStatus()
-    private var failures = 0
+    private var schedule = RoundSchedule()
     private var isStopping = false
 
     /// What is to be done at the next turn.
-    private var isDue = true
     private var areSettingsDue = true
     private var areLocksDue = false
     private var sleeper: CheckedContinuation<Void, Never>?
@@ -58,9 +58,6 @@ package actor RoamService {
     private var refusedKeyring: SecretsError?
     private var hearsNews = false
 
-    /// The time after the first failure, and the longest.
-    private static let shortestPause = Duration.seconds(2)
-    private static let longestPause = Duration.seconds(300)
     /// The least time between two pushes: a slider that is dragged is not sent point by point.
     private static let pushInterval = Duration.seconds(1)
     /// How many signals may wait.
@@ -121,7 +118,7 @@ package actor RoamService {
     /// Ends ``run()`` after the present step.
     package func stop() {
         isStopping = true
-        wake()
+        endSleep()
     }
 
     /// Reads the settings again, and makes a round.
@@ -129,7 +126,7 @@ package actor RoamService {
         areSettingsDue = true
         refusedKeyring = nil
         await roamer?.noteMissedChanges()
-        wake()
+        wake(for: .request)
     }
 
     // MARK: Hearing
@@ -139,7 +136,7 @@ package actor RoamService {
             for try await notice in changes {
                 switch notice {
                 case .change(let change): await hear(change)
-                case .missed: await refresh()
+                case .missed: await noteMissedChanges()
                 }
             }
         } catch {
@@ -153,6 +150,13 @@ package actor RoamService {
         for await _ in owners { await refresh() }
     }
 
+    /// More was changed than could be followed.
+    private func noteMissedChanges() async {
+        (areSettingsDue, areLocksDue) = (true, true)
+        await roamer?.noteMissedChanges()
+        wake(for: .news)
+    }
+
     private func hear(_ change: DefaultsChange) async {
         let isOwn = change.origin == connection.uniqueName?.string
         if change.domain == RoamTerms.domain { areSettingsDue = true }
@@ -162,12 +166,19 @@ package actor RoamService {
         }
         let roams = settings?.choice.rule(for: change.domain) != nil
         // What this service has stored needs no round, unless it is the choice of what roams.
-        if areSettingsDue || areLocksDue || roams && !isOwn { wake() }
+        if change.domain == RoamTerms.domain {
+            wake(for: isOwn ? .news : .request)
+        } else if areLocksDue || roams && !isOwn {
+            wake(for: .news)
+        }
     }
 
-    private func wake() {
-        isDue = true
-        failures = min(failures, 1)
+    private func wake(for cause: RoundSchedule.Cause) {
+        schedule.note(cause)
+        if schedule.wait(pollInterval: nil) == .none { endSleep() }
+    }
+
+    private func endSleep() {
         sleeper?.resume()
         sleeper = nil
     }
@@ -176,22 +187,14 @@ package actor RoamService {
     private func sleep() async {
         timer?.cancel()
         timer = nil
-        let pause: Duration? =
-            if failures > 0 {
-                min(Self.longestPause, Self.shortestPause * (1 << min(failures - 1, 10)))
-            } else {
-                engine?.pollInterval
-            }
-        if let pause, engine != nil, !isDue {
+        let wait = isStopping ? .none : schedule.wait(pollInterval: engine?.pollInterval)
+        guard wait != .none else { return await spacePushes() }
+        if case .time(let pause) = wait {
             timer = loop.schedule(after: pause) {
-                self.assumeIsolated { service in
-                    service.isDue = true
-                    service.sleeper?.resume()
-                    service.sleeper = nil
-                }
+                self.assumeIsolated { $0.wake(for: .time) }
             }
         }
-        if !isDue, !isStopping { await withCheckedContinuation { sleeper = $0 } }
+        await withCheckedContinuation { sleeper = $0 }
         await spacePushes()
     }
 
@@ -208,7 +211,7 @@ package actor RoamService {
     // MARK: Working
 
     private func turn() async {
-        isDue = false
+        schedule.begin()
         let waiting = waiters
         waiters = []
         let offered = offer
@@ -220,10 +223,11 @@ package actor RoamService {
             } else if !waiting.isEmpty {
                 throw RoamError("Roaming is turned off; see: defaultsctl roam enable --help")
             }
-            failures = 0
+            schedule.end(hasFailed: false)
+            status.problem = ""
             waiting.forEach { $0.resume() }
         } catch {
-            failures += 1
+            schedule.end(hasFailed: true)
             if offered != nil { await leaveEngine() }
             if status.problem != "\(error)" { log("\(error)") }
             status.problem = "\(error)"
@@ -302,9 +306,8 @@ package actor RoamService {
         status.pushed += UInt64(pushed)
         status.stored += UInt64(stored)
         status.lastRound = UInt64(time(nil))
-        status.problem = ""
         if !hearsNews {
-            try await engine?.onNews { self.assumeIsolated { $0.wake() } }
+            try await engine?.onNews { self.assumeIsolated { $0.wake(for: .news) } }
             hearsNews = true
         }
     }
@@ -431,7 +434,7 @@ extension RoamService {
         await roamer?.noteMissedChanges()
         try await withCheckedThrowingContinuation { continuation in
             waiters.append(continuation)
-            wake()
+            wake(for: .request)
         }
     }
 
