@@ -314,9 +314,10 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
-                "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
+                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingTerms", "DBus",
+                "KeyedArchive", "TestSupport", "PageReader", "ClientProgram", "MigratingProgram",
+                "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
+                "Library", "ScaryBugs",
             ]),
     ]
 )

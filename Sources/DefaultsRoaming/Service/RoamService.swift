@@ -7,7 +7,8 @@ import RoamingTerms
 
 // Invariants
 //
-// 1. Rounds come one after the other, so nothing of a roamer runs while another one is made.
+// 1. Rounds and errands come one after the other. So nothing of a roamer runs while another one is made,
+//    and an engine has one call at a time.
 // 2. While both sides are the same and nothing is heard, nothing is done: no timer runs, except that of an
 //    engine that cannot tell of news.
 // 3. After a failure the next attempt comes after a time that doubles, whatever has failed, and at once
@@ -52,6 +53,7 @@ package actor RoamService {
     private var timer: EventLoop.Timer?
     private var lastPush: ContinuousClock.Instant?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private var errands: [Errand] = []
     /// The passphrase for the next turn.
     private var offer: KeyKeeper.Offer?
     /// Why the user did not unlock the keyring, so that it does not ask again by itself.
@@ -106,13 +108,15 @@ package actor RoamService {
             Task(executorPreference: loop) { await self.follow(owners) },
         ]
         while !isStopping {
-            await turn()
+            if schedule.wait(pollInterval: nil) == .none { await turn() }
+            await carryOutErrands()
             await sleep()
         }
         for task in following { task.cancel() }
         await engine?.close()
-        for waiter in waiters { waiter.resume(throwing: RoamError("The service has ended.")) }
+        for waiter in waiters { waiter.resume(throwing: RoamError.ended) }
         waiters = []
+        await carryOutErrands()
     }
 
     /// Ends ``run()`` after the present step.
@@ -188,7 +192,7 @@ package actor RoamService {
         timer?.cancel()
         timer = nil
         let wait = isStopping ? .none : schedule.wait(pollInterval: engine?.pollInterval)
-        guard wait != .none else { return await spacePushes() }
+        guard wait != .none, errands.isEmpty else { return await spacePushes() }
         if case .time(let pause) = wait {
             timer = loop.schedule(after: pause) {
                 self.assumeIsolated { $0.wake(for: .time) }
@@ -202,10 +206,37 @@ package actor RoamService {
     private func spacePushes() async {
         guard let lastPush, !isStopping else { return }
         let rest = Self.pushInterval - lastPush.duration(to: .now)
-        guard rest > .zero, waiters.isEmpty else { return }
+        guard rest > .zero, waiters.isEmpty, errands.isEmpty else { return }
         await withCheckedContinuation { continuation in
             loop.schedule(after: rest) { continuation.resume() }
         }
+    }
+
+    // MARK: Errands
+
+    /// Something to be done with the engine that is no round.
+    private typealias Errand = @Sendable () async -> Void
+
+    /// Does something with the engine when no round and no other errand runs.
+    private func betweenRounds<Result: Sendable>(
+        _ body: @escaping @Sendable (RoamService) async throws -> Result
+    ) async throws -> Result {
+        guard !isStopping else { throw RoamError.ended }
+        return try await withCheckedThrowingContinuation { continuation in
+            errands.append {
+                do {
+                    guard await !self.isStopping else { throw RoamError.ended }
+                    continuation.resume(returning: try await body(self))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+            endSleep()
+        }
+    }
+
+    private func carryOutErrands() async {
+        while !errands.isEmpty { await errands.removeFirst()() }
     }
 
     // MARK: Working
@@ -365,7 +396,7 @@ extension RoamService {
                 },
                 Method(RoamContract.listMachines, out: [Argument("machines", "a(ssxb)")]) { call in
                     try self.answer(call) {
-                        try await $0.machines()
+                        try await $0.betweenRounds { try await $0.machines() }
                     } reply: { machines, writer in
                         try writer.writeArray(of: "(ssxb)") { array in
                             for machine in machines {
@@ -382,7 +413,7 @@ extension RoamService {
                 Method(RoamContract.forgetMachine, in: [Argument("id", "s")]) { call in
                     let id = try call.arguments { try $0.readString() }
                     try self.answer(call) {
-                        try await $0.forget(id)
+                        try await $0.betweenRounds { try await $0.forget(id) }
                     } reply: { _, _ in
                     }
                 },
@@ -428,6 +459,7 @@ extension RoamService {
     }
 
     private func roamNow() async throws {
+        guard !isStopping else { throw RoamError.ended }
         refusedKeyring = nil
         // The signals of the last changes may still be on their way.
         areSettingsDue = true
@@ -464,4 +496,8 @@ extension RoamService {
         }
         try await engine.forget(id)
     }
+}
+
+extension RoamError {
+    fileprivate static let ended = RoamError("The service has ended.")
 }

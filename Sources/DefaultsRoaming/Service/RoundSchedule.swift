@@ -25,7 +25,9 @@ struct RoundSchedule {
         case news
     }
 
-    /// The pause after the first failure. It doubles with each further one, up to the longest.
+    /// The pause after the first failure.
+    ///
+    /// It doubles with each further one, up to the longest.
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(300)
 

@@ -1,0 +1,106 @@
+import DBus
+import DefaultsRoaming
+import RoamingTerms
+import TestSupport
+import Testing
+
+/// The roaming service with a place that the tests control, and the shipped daemon.
+@Suite struct RoamServiceTests {
+    /// A place where each call takes a while, and which notes calls that come meanwhile.
+    private actor SlowEngine: Engine {
+        nonisolated let pollInterval: Duration? = nil
+        private var running: String?
+        private(set) var overlaps: [String] = []
+        private(set) var calls: [String] = []
+
+        private func take(_ call: String) async {
+            if let running { overlaps.append("\(call) during \(running)") }
+            calls.append(call)
+            running = call
+            try? await Task.sleep(for: .milliseconds(20))
+            running = nil
+        }
+
+        func meet(
+            _ replica: ReplicaID, named name: String, known: [UInt8]?,
+            lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
+        ) async -> Meeting {
+            await take("meet")
+            return Meeting(state: .continued, place: [1], revision: 0)
+        }
+
+        func pull(after revision: UInt64, limit: Int) async -> Page {
+            await take("pull")
+            return Page(versions: [], revision: 0, hasMore: false)
+        }
+
+        func push(_ batch: Batch) async throws -> (outcomes: [Outcome], losers: [Loser]) {
+            await take("push")
+            throw EngineError(.unreachable, "Nothing can be stored here.")
+        }
+
+        func noteKept(_ losers: [Loser]) async { await take("noteKept") }
+        func notePulled(upTo revision: UInt64) async { await take("notePulled") }
+        func machines() async -> [Machine] {
+            await take("machines")
+            return []
+        }
+        func forget(_ replica: ReplicaID) async { await take("forget") }
+        func onNews(_ body: @escaping @Sendable () -> Void) async { await take("onNews") }
+        func close() {}
+    }
+
+    /// Runs the service with a place, and a body with a connection to it.
+    private func withService(
+        at engine: some Engine, on desktop: Desktop, _ body: (Connection) async throws -> Void
+    ) async throws {
+        let loop = try EventLoop.startThread(named: "roaming")
+        defer { loop.stop() }
+        let bus = Address.address(desktop.bus.address)
+        let service = RoamService(
+            on: try await Connection.open(bus, on: loop), machine: "laptop", log: { _ in },
+            onStatus: { _ in }, describe: { $0.description }, makeEngine: { _, _, _ in engine })
+        let running = Task(executorPreference: loop) { try await service.run() }
+        let client = try await Connection.open(bus, on: loop)
+        while try await !client.hasOwner(of: RoamContract.busName) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(client)) } catch { result = .failure(error) }
+        await service.stop()
+        try await running.value
+        try result.get()
+    }
+
+    private func call(
+        _ member: MemberName, _ arguments: [Value] = [], over client: Connection
+    ) async throws {
+        _ = try await client.call(
+            RoamContract.busName, RoamContract.path, RoamContract.interface, member, arguments)
+    }
+
+    @Test func `An engine has one call at a time, although machines are listed and forgotten`()
+        async throws
+    {
+        let desktop = try Desktop()
+        try desktop.tool("-currentHost", "write", RoamTerms.domain, "Directory", "-string", "/x")
+            .requireOutput()
+        let engine = SlowEngine()
+        try await withService(at: engine, on: desktop) { client in
+            try await call(RoamContract.roamNow, over: client)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask { try await call(RoamContract.roamNow, over: client) }
+                    group.addTask { try await call(RoamContract.listMachines, over: client) }
+                    group.addTask {
+                        let other = Value.string(ReplicaID.random().description)
+                        try await call(RoamContract.forgetMachine, [other], over: client)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(await engine.overlaps == [])
+        #expect(await engine.calls.filter { $0 == "machines" }.count == 3)
+    }
+}
