@@ -29,7 +29,7 @@ package enum ServerAddressFault: Error, Sendable, Equatable {
         self = fault
     }
 
-    private static func secret(_ keyword: some StringProtocol) -> Self? {
+    private static func fault(ofKeyword keyword: some StringProtocol) -> Self? {
         let keyword = keyword.lowercased()
         return secrets.contains(keyword) ? .secret(keyword) : nil
     }
@@ -57,7 +57,8 @@ extension ServerAddressFault {
             }
         }
         for parameter in rest.split(whereSeparator: { $0 == "?" || $0 == "&" }) {
-            if let fault = secret(decoded(parameter.prefix { $0 != "=" })) { return fault }
+            let keyword = decoded(parameter.prefix { $0 != "=" })
+            if let fault = fault(ofKeyword: keyword) { return fault }
         }
         return nil
     }
@@ -93,7 +94,7 @@ extension ServerAddressFault {
             rest = rest[keyword.endIndex...]
             skipSpace(&rest)
             // A list that is wrong may have a secret all the same.
-            if let fault = secret(Substring(keyword)) { return fault }
+            if let fault = fault(ofKeyword: Substring(keyword)) { return fault }
             let hasValue = rest.first == UInt8(ascii: "=")
             if keyword.isEmpty || !hasValue { isUnreadable = true }
             guard hasValue else { continue }
