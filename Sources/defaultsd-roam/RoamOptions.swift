@@ -79,7 +79,7 @@ struct RoamOptions {
 
         Signals: SIGTERM and SIGINT end after the present step; SIGHUP makes an exchange now.
         Exit status: 0 done, 64 wrong command line, 69 there is no bus, the service is running
-        already, or the server refuses.
+        already, the daemon cannot be followed, or the server refuses.
 
         """
 }

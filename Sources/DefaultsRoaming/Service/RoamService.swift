@@ -42,9 +42,12 @@ package actor RoamService {
     private var roamer: Roamer?
     private var engine: (any Engine)?
     private var settings: RoamSettings?
+    private var stateFile: StateFile?
     private(set) var status = RoamStatus()
     private var schedule = RoundSchedule()
     private var isStopping = false
+    /// Why the service cannot go on; nil if it was stopped.
+    private var end: (any Error)?
 
     /// What is to be done at the next turn.
     private var areSettingsDue = true
@@ -94,7 +97,8 @@ package actor RoamService {
 
     /// Works until ``stop()`` is called or the bus ends.
     ///
-    /// - Throws: What prevents the start, such as that the service runs already.
+    /// - Throws: What prevents the start, such as that the service runs already, or what prevents it from
+    ///   following the changes of the daemon.
     package func run() async throws {
         await connection.export([interface], at: RoamContract.path)
         // Followed first: a change that is made meanwhile is not missed.
@@ -117,6 +121,7 @@ package actor RoamService {
         for waiter in waiters { waiter.resume(throwing: RoamError.ended) }
         waiters = []
         await carryOutErrands()
+        if let end { throw end }
     }
 
     /// Ends ``run()`` after the present step.
@@ -144,7 +149,8 @@ package actor RoamService {
                 }
             }
         } catch {
-            log("The changes of the daemon cannot be followed: \(error)")
+            // A new start follows them from the beginning.
+            end = RoamError("The changes of the daemon cannot be followed: \(error)")
         }
         stop()
     }
@@ -248,10 +254,16 @@ package actor RoamService {
         let offered = offer
         offer = nil
         do {
-            try await prepare(with: offered)
-            if let roamer {
-                try await work(with: roamer)
-            } else if !waiting.isEmpty {
+            do {
+                try await work(with: offered)
+            } catch {
+                // It is looked at once for each problem: what is wrong is mostly the place.
+                guard status.problem != "\(error)", try await replaceDamagedState() else {
+                    throw error
+                }
+                try await work(with: offered)
+            }
+            if roamer == nil, !waiting.isEmpty {
                 throw RoamError("Roaming is turned off; see: defaultsctl roam enable --help")
             }
             schedule.end(hasFailed: false)
@@ -266,6 +278,18 @@ package actor RoamService {
             waiting.forEach { $0.resume(throwing: error) }
         }
         await report()
+    }
+
+    /// Sets the file with the state aside if it is damaged, so that this replica joins anew.
+    ///
+    /// - Returns: Whether it was.
+    private func replaceDamagedState() async throws -> Bool {
+        guard let stateFile, stateFile.isDamaged else { return false }
+        // What has the file open must not write to it any more.
+        await leaveEngine()
+        let new = try stateFile.setAside()
+        log("The state of roaming was damaged. It is now '\(new)', and this machine joins anew.")
+        return true
     }
 
     /// Reads what was set up, and makes a roamer for it.
@@ -298,15 +322,16 @@ package actor RoamService {
         }
         let path = try await defaults.status().databasePath
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        stateFile = StateFile(path: "\(directory)/\(RoamState.fileName)")
         var (engine, name) = (try makeEngine(place, directory, loop), "\(place)")
         if settings.isEncrypted {
             engine = sealed(engine, at: place, with: offer)
             name = "encrypted \(place)"
         }
-        self.engine = engine
         roamer = try Roamer(
             defaults, at: engine, named: name, stateDirectory: directory, machine: machine,
             choice: settings.choice, on: loop)
+        self.engine = engine
     }
 
     private func sealed(
@@ -330,7 +355,9 @@ package actor RoamService {
         (roamer, engine, hearsNews) = (nil, nil, false)
     }
 
-    private func work(with roamer: Roamer) async throws {
+    private func work(with offer: KeyKeeper.Offer?) async throws {
+        try await prepare(with: offer)
+        guard let roamer else { return }
         status.state = .working
         let (pushed, stored) = try await roamer.round()
         if pushed > 0 { lastPush = .now }

@@ -150,6 +150,45 @@ import Testing
         #expect(laptop.desktop.tool("read", kept).status == 1)
     }
 
+    @Test func `A damaged state is set aside, and the machine joins anew`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try laptop.roam("now")
+        try tower.write("org.example.Editor", "Font", "Serif")
+        let state = "config/defaultsd/roam.db"
+        _ = try tower.desktop.directory.write(
+            String(repeating: "This is no database. ", count: 1000), to: state)
+        try tower.enable()
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        let directory = tower.desktop.directory.path
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/\(state).damaged-1"))
+    }
+
+    @Test func `A service that cannot follow the daemon ends with a failure, to be started again`()
+        throws
+    {
+        let output = try laptop.desktop.python(
+            """
+            import subprocess, sys, time
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            def ask(method, *arguments):
+                return bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", method,
+                                     GLib.Variant(*arguments), None, 0, -1, None).unpack()[0]
+            ask("RequestName", "(su)", ("org.defaultsd.Defaults1", 4))
+            roam = subprocess.Popen([sys.argv[1]], stderr=subprocess.PIPE, text=True)
+            while not ask("NameHasOwner", "(s)", ("org.defaultsd.Roam1",)): time.sleep(0.01)
+            bus.emit_signal(None, "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1", "Changed",
+                            GLib.Variant("(s)", ("of another form",)))
+            bus.flush_sync()
+            print(roam.wait(60), roam.stderr.read())
+            """, Desktop.programs + "/defaultsd-roam"
+        ).requireOutput()
+        #expect(output.hasPrefix("69 "), "\(output)")
+        #expect(output.contains("cannot be followed"), "\(output)")
+    }
+
     @Test func `A wrong word gets an answer that helps`() throws {
         #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
         #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
