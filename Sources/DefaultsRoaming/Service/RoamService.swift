@@ -377,6 +377,7 @@ package actor RoamService {
         } else if status.problem.isEmpty {
             status.state = .off
         }
+        status.unusable = await engine?.problems ?? []
         status.place = settings?.place.map(describe) ?? ""
         onStatus(status)
     }

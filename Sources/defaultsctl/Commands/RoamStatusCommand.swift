@@ -49,6 +49,7 @@ struct RoamStatusCommand: ServiceCommand {
         for (key, reason) in obstacles(facts) {
             columns.rows.append(["stays", "\(key): \(reason)"])
         }
+        for fact in unusable(facts) { columns.rows.append(["unusable", fact.onOneLine]) }
         for line in columns.lines { try SafeOutput.print(line) }
     }
 
@@ -78,6 +79,12 @@ struct RoamStatusCommand: ServiceCommand {
         }.sorted { $0.0 < $1.0 }
     }
 
+    /// What the place has apart from keys and nobody can use.
+    static func unusable(_ facts: [String: Value]) -> [String] {
+        guard case .array(_, let elements) = facts["Unusable"] else { return [] }
+        return elements.compactMap { if case .string(let fact) = $0 { fact } else { nil } }
+    }
+
     private static func object(_ facts: [String: Value]) throws -> String {
         var members: [(String, String)] = []
         for (name, value) in facts.sorted(by: { $0.key < $1.key }) {
@@ -89,6 +96,8 @@ struct RoamStatusCommand: ServiceCommand {
         }
         let obstacles = try obstacles(facts).map { ($0.0, try $0.1.quoted) }
         members.append(("Obstacles", try ShownJSON.object(obstacles)))
+        let list = try unusable(facts).map { try $0.quoted }.joined(separator: ",")
+        members.append(("Unusable", "[\(list)]"))
         return try ShownJSON.object(members)
     }
 }

@@ -9,9 +9,15 @@ import Testing
     /// A place where each call takes a while, and which notes calls that come meanwhile.
     private actor SlowEngine: Engine {
         nonisolated let pollInterval: Duration? = nil
+        let problems: [String]
+        let refusals: [RoamingKey: String]
         private var running: String?
         private(set) var overlaps: [String] = []
         private(set) var calls: [String] = []
+
+        init(problems: [String] = [], refusals: [RoamingKey: String] = [:]) {
+            (self.problems, self.refusals) = (problems, refusals)
+        }
 
         private func take(_ call: String) async {
             if let running { overlaps.append("\(call) during \(running)") }
@@ -102,5 +108,28 @@ import Testing
         }
         #expect(await engine.overlaps == [])
         #expect(await engine.calls.filter { $0 == "machines" }.count == 3)
+    }
+
+    @Test func `What a place has and nobody can use is in the status and the diagnosis`()
+        async throws
+    {
+        let desktop = try Desktop()
+        try desktop.tool("-currentHost", "write", RoamTerms.domain, "Directory", "-string", "/x")
+            .requireOutput()
+        let engine = SlowEngine(
+            problems: ["'laptop.json' is half a file."],
+            refusals: [RoamingKey(domain: "org.example.App", name: "Font"): "it is damaged"])
+        try await withService(at: engine, on: desktop) { client in
+            try await call(RoamContract.roamNow, over: client)
+            // The programs are other processes, so the service goes on meanwhile.
+            let status = try desktop.tool("roam", "status").requireOutput()
+            #expect(status.contains("'laptop.json' is half a file."), "\(status)")
+            #expect(status.contains("org.example.App Font: "), "\(status)")
+            let json = try desktop.tool("roam", "status", "--json").requireOutput()
+            #expect(json.contains(#""Unusable":["'laptop.json' is half a file."]"#), "\(json)")
+            let diagnosis = desktop.tool("doctor").output
+            #expect(diagnosis.contains("cannot be used: 'laptop.json' is half"), "\(diagnosis)")
+            #expect(diagnosis.contains("1 key cannot roam"), "\(diagnosis)")
+        }
     }
 }
