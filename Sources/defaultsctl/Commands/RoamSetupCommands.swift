@@ -81,6 +81,8 @@ struct RoamEnable: ServiceCommand {
             throw ToolError.nowhereToRoam
         }
         if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
+        // A service that was started in another way may have no file with which the bus starts it.
+        guard try await !defaults.connection.hasOwner(of: RoamContract.busName) else { return }
         do {
             try await defaults.connection.startService(RoamContract.busName)
         } catch {

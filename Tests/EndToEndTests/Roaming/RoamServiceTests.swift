@@ -132,4 +132,16 @@ import Testing
             #expect(diagnosis.contains("1 key cannot roam"), "\(diagnosis)")
         }
     }
+
+    @Test func `A service that runs is enabled, although the bus could not start it`() async throws
+    {
+        // This desktop has no file with which the bus starts the service.
+        let desktop = try Desktop()
+        let engine = SlowEngine()
+        try await withService(at: engine, on: desktop) { _ in
+            try desktop.tool("roam", "enable", "--directory", desktop.directory.path)
+                .requireOutput()
+        }
+        #expect(await !engine.calls.isEmpty)
+    }
 }
