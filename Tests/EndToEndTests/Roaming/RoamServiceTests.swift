@@ -144,4 +144,22 @@ import Testing
         }
         #expect(await !engine.calls.isEmpty)
     }
+
+    @Test func `Without a place, the service waits, and begins when an administrator sets one`()
+        async throws
+    {
+        let desktop = try Desktop()
+        let engine = SlowEngine()
+        try await withService(at: engine, on: desktop) { _ in
+            let status = try desktop.tool("roam", "status").requireOutput()
+            #expect(status.contains("off"), "\(status)")
+            #expect(await engine.calls.isEmpty)
+            try desktop.write(
+                #"{"Server": "host=/nonexistent"}"#, to: "\(RoamTerms.domain).json", in: .managed)
+            for _ in 0..<1000 where await engine.calls.isEmpty {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(await !engine.calls.isEmpty)
+        }
+    }
 }
