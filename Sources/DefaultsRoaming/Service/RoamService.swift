@@ -100,6 +100,7 @@ package actor RoamService {
     /// - Throws: What prevents the start, such as that the service runs already, or what prevents it from
     ///   following the changes of the daemon.
     package func run() async throws {
+        await connection.identifyCallers(refusing: RoamCallers.refusal)
         await connection.export([interface], at: RoamContract.path)
         // Followed first: a change that is made meanwhile is not missed.
         let changes = try await defaults.changes()

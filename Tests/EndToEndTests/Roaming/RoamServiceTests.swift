@@ -47,7 +47,7 @@ import Testing
 
         func noteKept(_ losers: [Loser]) async { await take("noteKept") }
         func notePulled(upTo revision: UInt64) async { await take("notePulled") }
-        func machines() async -> [Machine] {
+        func machines() async -> [DefaultsRoaming.Machine] {
             await take("machines")
             return []
         }
@@ -160,6 +160,34 @@ import Testing
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect(await !engine.calls.isEmpty)
+        }
+    }
+
+    @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
+    func `A program in a sandbox is refused in every call`() async throws {
+        let desktop = try Desktop()
+        try await withService(at: SlowEngine(), on: desktop) { _ in
+            func ask(_ method: String, _ arguments: String..., from way: [String]) -> ProgramResult
+            {
+                desktop.run(
+                    way + [
+                        "gdbus", "call", "--session", "--dest", "org.defaultsd.Roam1",
+                        "--object-path", "/org/defaultsd/Roam1", "--method",
+                        "org.defaultsd.Roam1.\(method)", "--",
+                    ] + arguments)
+            }
+            #expect(ask("GetStatus", from: []).output.contains("'State'"))
+            let mounts = ["bwrap", "--bind", "/", "/", "--tmpfs", "/home"]
+            for way in [try desktop.wholeSandbox(), mounts] {
+                let results = [
+                    ask("GetStatus", from: way), ask("ListMachines", from: way),
+                    ask("ForgetMachine", ReplicaID.random().description, from: way),
+                    ask("ChangePassphrase", "known", from: way),
+                ]
+                for result in results {
+                    #expect(result.error.contains("AccessDenied"), "\(result.error)")
+                }
+            }
         }
     }
 }
