@@ -94,9 +94,14 @@ import Testing
         try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
 
         let other = try #require(list.first { $0["this"] as? Bool == false }?["id"] as? String)
+        // While it runs, it would join anew as soon as it hears of it.
+        try tower.roam("pause")
+        try wait { try tower.roam("status").contains("off") }
         try laptop.roam("forget", other)
         #expect(try laptop.roam("machines").split(separator: "\n").count == 1)
         // It joins anew.
+        try tower.roam("resume")
+        try wait { try !tower.roam("status").contains("off") }
         try tower.roam("now")
         try wait {
             try laptop.roam("now");
