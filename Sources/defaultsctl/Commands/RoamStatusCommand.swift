@@ -18,7 +18,7 @@ struct RoamStatusCommand: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let facts = try await RoamingService(on: defaults.connection).status()
         if json {
-            try SafeOutput.print(json: Self.object(facts))
+            try await SafeOutput.print(json: Self.object(facts, defaults.roamingSecretNames()))
         } else {
             try await Self.show(facts, defaults)
         }
@@ -50,6 +50,9 @@ struct RoamStatusCommand: ServiceCommand {
             columns.rows.append(["stays", "\(key): \(reason)"])
         }
         for fact in unusable(facts) { columns.rows.append(["unusable", fact.onOneLine]) }
+        if let warning = try await SecretNames.warning(of: defaults.roamingSecretNames()) {
+            columns.rows.append(["warning", warning])
+        }
         for line in columns.lines { try SafeOutput.print(line) }
     }
 
@@ -85,7 +88,9 @@ struct RoamStatusCommand: ServiceCommand {
         return elements.compactMap { if case .string(let fact) = $0 { fact } else { nil } }
     }
 
-    private static func object(_ facts: [String: Value]) throws -> String {
+    private static func object(
+        _ facts: [String: Value], _ secretNames: [String]
+    ) throws -> String {
         var members: [(String, String)] = []
         for (name, value) in facts.sorted(by: { $0.key < $1.key }) {
             switch value {
@@ -96,8 +101,9 @@ struct RoamStatusCommand: ServiceCommand {
         }
         let obstacles = try obstacles(facts).map { ($0.0, try $0.1.quoted) }
         members.append(("Obstacles", try ShownJSON.object(obstacles)))
-        let list = try unusable(facts).map { try $0.quoted }.joined(separator: ",")
-        members.append(("Unusable", "[\(list)]"))
+        for (name, list) in [("Unusable", unusable(facts)), ("LikelySecrets", secretNames)] {
+            members.append((name, "[\(try list.map { try $0.quoted }.joined(separator: ","))]"))
+        }
         return try ShownJSON.object(members)
     }
 }

@@ -155,6 +155,18 @@ import Testing
         #expect(laptop.desktop.tool("read", kept).status == 1)
     }
 
+    @Test func `The status warns of keys that roam and look like secrets`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor", "--except", "Mail*")
+        for key in ["API_KEY", "Font", "MailPassword", "Login Password"] {
+            try laptop.write("org.example.Editor", key, "x")
+        }
+        try laptop.write("org.example.Other", "Password", "x")
+        let warning = "org.example.Editor API_KEY, org.example.Editor Login Password may be secrets"
+        #expect(try laptop.roam("status").contains(warning))
+        #expect(try laptop.roam("status", "--json").contains(#"["org.example.Editor API_KEY","#))
+    }
+
     @Test func `A damaged state is set aside, and the machine joins anew`() throws {
         try laptop.enable()
         try laptop.roam("add", "org.example.Editor")
