@@ -18,7 +18,7 @@ struct RoamStatusCommand: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let facts = try await RoamingService(on: defaults.connection).status()
         if json {
-            try await SafeOutput.print(json: Self.object(facts, defaults.roamingSecretNames()))
+            try await SafeOutput.print(json: Self.object(facts, Self.secretNames(facts, defaults)))
         } else {
             try await Self.show(facts, defaults)
         }
@@ -50,10 +50,17 @@ struct RoamStatusCommand: ServiceCommand {
             columns.rows.append(["stays", "\(key): \(reason)"])
         }
         for fact in unusable(facts) { columns.rows.append(["unusable", fact.onOneLine]) }
-        if let warning = try await SecretNames.warning(of: defaults.roamingSecretNames()) {
+        if let warning = try await SecretNames.warning(of: secretNames(facts, defaults)) {
             columns.rows.append(["warning", warning])
         }
         for line in columns.lines { try SafeOutput.print(line) }
+    }
+
+    /// The keys that roam and look like secrets.
+    private static func secretNames(
+        _ facts: [String: Value], _ defaults: RemoteDefaults
+    ) async throws -> [String] {
+        text(facts["State"]) == "off" ? [] : try await defaults.roamingSecretNames()
     }
 
     private static func state(_ facts: [String: Value]) -> String {
