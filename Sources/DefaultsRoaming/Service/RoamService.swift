@@ -44,7 +44,7 @@ package actor RoamService {
     private var settings: RoamSettings?
     private var stateFile: StateFile?
     private(set) var status = RoamStatus()
-    private var schedule = RoundSchedule()
+    private var schedule: RoundSchedule
     private var isStopping = false
     /// Why the service cannot go on; nil if it was stopped.
     private var end: (any Error)?
@@ -76,12 +76,14 @@ package actor RoamService {
     ///   - log: Takes a line for the log.
     ///   - onStatus: Is told the state each time it has changed.
     ///   - secrets: Where the keys of encrypted places are.
+    ///   - shortestPause: The pause after the first failure.
     ///   - describe: Says where a place is.
     ///   - makeEngine: Makes an engine of a place.
     package init(
         on connection: Connection, machine: String, log: @escaping @Sendable (String) -> Void,
         onStatus: @escaping @Sendable (RoamStatus) -> Void,
-        secrets: Secrets = Secrets(domain: RoamTerms.domain), describe: @escaping Describer,
+        secrets: Secrets = Secrets(domain: RoamTerms.domain),
+        shortestPause: Duration = .seconds(2), describe: @escaping Describer,
         makeEngine: @escaping EngineMaker
     ) {
         loop = connection.loop
@@ -90,6 +92,7 @@ package actor RoamService {
         self.machine = machine
         self.log = log
         self.onStatus = onStatus
+        schedule = RoundSchedule(shortestPause: shortestPause)
         self.describe = describe
         self.makeEngine = makeEngine
         keys = KeyKeeper(secrets, defaults)

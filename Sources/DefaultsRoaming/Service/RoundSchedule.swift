@@ -28,7 +28,7 @@ struct RoundSchedule {
     /// The pause after the first failure.
     ///
     /// It doubles with each further one, up to the longest.
-    private static let shortestPause = Duration.seconds(2)
+    private let shortestPause: Duration
     private static let longestPause = Duration.seconds(300)
 
     private enum Due {
@@ -38,6 +38,8 @@ struct RoundSchedule {
     /// The first round comes at the start.
     private var due = Due.round
     private var failures = 0
+
+    init(shortestPause: Duration = .seconds(2)) { self.shortestPause = shortestPause }
 
     /// A round begins: what is heard from now on needs another one.
     mutating func begin() { due = .nothing }
@@ -64,7 +66,7 @@ struct RoundSchedule {
     func wait(pollInterval: Duration?) -> Wait {
         if due == .round { return .none }
         if failures > 0 {
-            let pause = Self.shortestPause * (1 << min(failures - 1, 10))
+            let pause = shortestPause * (1 << min(failures - 1, 10))
             return .time(min(pause, Self.longestPause))
         }
         if due == .news { return .none }

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsRoaming
 import RoamingTerms
+import Synchronization
 import TestSupport
 import Testing
 
@@ -57,15 +58,25 @@ import Testing
     }
 
     /// Runs the service with a place, and a body with a connection to it.
+    ///
+    /// - Parameter failures: How often the engine cannot be made at first.
     private func withService(
-        at engine: some Engine, on desktop: Desktop, _ body: (Connection) async throws -> Void
+        at engine: some Engine, on desktop: Desktop, afterFailures failures: Int = 0,
+        _ body: (Connection) async throws -> Void
     ) async throws {
+        let attempts = Atomic(0)
         let loop = try EventLoop.startThread(named: "roaming")
         defer { loop.stop() }
         let bus = Address.address(desktop.bus.address)
         let service = RoamService(
             on: try await Connection.open(bus, on: loop), machine: "laptop", log: { _ in },
-            onStatus: { _ in }, describe: { $0.description }, makeEngine: { _, _, _ in engine })
+            onStatus: { _ in }, shortestPause: .milliseconds(10), describe: { $0.description },
+            makeEngine: { _, _, _ in
+                guard attempts.add(1, ordering: .relaxed).newValue > failures else {
+                    throw EngineError(.unreachable, "The place is not there yet.")
+                }
+                return engine
+            })
         let running = Task(executorPreference: loop) { try await service.run() }
         let client = try await Connection.open(bus, on: loop)
         while try await !client.hasOwner(of: RoamContract.busName) {
@@ -76,6 +87,13 @@ import Testing
         await service.stop()
         try await running.value
         try result.get()
+    }
+
+    private func waitForCalls(of engine: SlowEngine) async throws {
+        for _ in 0..<1000 where await engine.calls.isEmpty {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(await !engine.calls.isEmpty)
     }
 
     private func call(
@@ -108,6 +126,17 @@ import Testing
         }
         #expect(await engine.overlaps == [])
         #expect(await engine.calls.filter { $0 == "machines" }.count == 3)
+    }
+
+    @Test func `An engine that could not be made is tried again without being asked`() async throws
+    {
+        let desktop = try Desktop()
+        try desktop.tool("-currentHost", "write", RoamTerms.domain, "Directory", "-string", "/x")
+            .requireOutput()
+        let engine = SlowEngine()
+        try await withService(at: engine, on: desktop, afterFailures: 3) { _ in
+            try await waitForCalls(of: engine)
+        }
     }
 
     @Test func `What a place has and nobody can use is in the status and the diagnosis`()
@@ -156,10 +185,7 @@ import Testing
             #expect(await engine.calls.isEmpty)
             try desktop.write(
                 #"{"Server": "host=/nonexistent"}"#, to: "\(RoamTerms.domain).json", in: .managed)
-            for _ in 0..<1000 where await engine.calls.isEmpty {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            #expect(await !engine.calls.isEmpty)
+            try await waitForCalls(of: engine)
         }
     }
 
