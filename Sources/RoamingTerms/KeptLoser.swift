@@ -1,3 +1,5 @@
+import DefaultsTerms
+
 /// The names of values that lost, in ``RoamTerms/conflicts``.
 ///
 /// A loser is the key `DOMAIN/KEY/NAME`, with the value that lost. Beside it, `DOMAIN/KEY/NAME/about` is
@@ -22,15 +24,21 @@ package struct KeptLoser: Sendable, Hashable {
     }
 
     /// The loser whose value is under a key; nil if that is no such key.
+    ///
+    /// Any program can write such keys, and any machine can send them. So one that names a domain that
+    /// never roams, such as one with the settings of this machine, is none.
     package init?(valueKey: String) {
         guard let first = valueKey.firstIndex(of: "/"), let last = valueKey.lastIndex(of: "/"),
             first < last
         else { return nil }
         let name = valueKey[valueKey.index(after: last)...]
-        guard !name.isEmpty, "/" + name != Self.about else { return nil }
-        domain = String(valueKey[..<first])
-        key = String(valueKey[valueKey.index(after: first)..<last])
-        self.name = String(name)
+        let domain = String(valueKey[..<first])
+        let key = String(valueKey[valueKey.index(after: first)..<last])
+        guard !name.isEmpty, "/" + name != Self.about, DomainRule.allows(domain),
+            !RoamTerms.never.contains(domain), KeyRule.allows(key),
+            domain != RoamTerms.domain || !RoamTerms.settings.contains(key)
+        else { return nil }
+        (self.domain, self.key, self.name) = (domain, key, String(name))
     }
 
     /// The key of its value.

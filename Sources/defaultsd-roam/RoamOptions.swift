@@ -81,7 +81,7 @@ struct RoamOptions {
         Signals: SIGTERM and SIGINT end the service after the current step; SIGHUP exchanges
         changes now.
         Exit status: 0 done, 64 wrong command line, 69 there is no bus, the service is running
-        already, or the server refuses.
+        already, the daemon cannot be followed, or the server refuses.
 
         """
 }

@@ -51,6 +51,10 @@ struct RoamEnable: ServiceCommand {
         if let directory, !directory.hasPrefix("/") {
             throw ToolError.noPlace("--directory", directory)
         }
+        // Before anything is stored: every program of the user can read the setting.
+        if let server, let fault = ServerAddressFault(of: server) {
+            throw ToolError.noServer(fault)
+        }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
@@ -82,6 +86,8 @@ struct RoamEnable: ServiceCommand {
             throw ToolError.nowhereToRoam
         }
         if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
+        // A service that was started in another way may have no file with which the bus starts it.
+        guard try await !defaults.connection.hasOwner(of: RoamContract.busName) else { return }
         do {
             try await defaults.connection.startService(RoamContract.busName)
         } catch let error as DBusError {

@@ -28,6 +28,22 @@ extension ToolError {
         ToolError("\(option) needs an absolute path, not '\(word.inBrief)'.", wrongLine)
     }
 
+    /// An address that must not be stored; the message does not repeat it.
+    static func noServer(_ fault: ServerAddressFault) -> ToolError {
+        switch fault {
+        case .secret(let keyword):
+            ToolError(
+                "The address of the server must not contain a secret ('\(keyword)'), because every "
+                    + "program of the user can read it. Put a password into ~/.pgpass, or use a "
+                    + "certificate (sslcert and sslkey) or Kerberos.", wrongLine)
+        case .unreadable:
+            ToolError(
+                "--server needs a connection string of PostgreSQL, such as "
+                    + "'host=defaults.example.org dbname=defaults', or a URI such as "
+                    + "postgresql://defaults.example.org/defaults.", wrongLine)
+        }
+    }
+
     static let onePlace = ToolError(
         "Give either --directory or --server, or neither to use what is set up already.", wrongLine)
 

@@ -61,9 +61,16 @@ extension RemoteDefaults {
         ])
     }
 
-    /// Forgets conflicts, here and on all other machines.
-    func dismiss(_ conflicts: [RoamConflict]) async throws {
-        try await apply(Self.dismissal(of: conflicts), in: RoamTerms.conflicts)
+    /// Forgets a conflict, here and on all other machines.
+    func dismiss(_ conflict: RoamConflict) async throws {
+        try await apply(Self.dismissal(of: [conflict]), in: RoamTerms.conflicts)
+    }
+
+    /// Forgets all conflicts, and removes what is none and stands among them.
+    func dismissAllConflicts() async throws {
+        var change = DefaultsTransaction()
+        for key in try await keys(in: RoamTerms.conflicts) { change.remove(key) }
+        if !change.isEmpty { try await apply(change, in: RoamTerms.conflicts) }
     }
 
     private static func dismissal(of conflicts: [RoamConflict]) -> DefaultsTransaction {
