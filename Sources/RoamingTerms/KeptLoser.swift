@@ -50,6 +50,14 @@ package struct KeptLoser: Sendable, Hashable {
     /// The key of the facts about it.
     package var aboutKey: String { valueKey + Self.about }
 
+    /// The loser with the whole key, which the facts about it say; nil if they say none that fits.
+    package func whole(_ facts: LoserFacts) -> KeptLoser? {
+        guard let key = facts.key, KeyRule.allows(key) else { return nil }
+        let whole = KeptLoser(domain: domain, key: key, name: name)
+        let isSame = whole.valueKey == valueKey && !RoamTerms.settings.contains(key)
+        return isSame ? whole : nil
+    }
+
     private static func shortened(_ key: String, to length: Int) -> String {
         guard key.utf8.count > length else { return key }
         var short = key
