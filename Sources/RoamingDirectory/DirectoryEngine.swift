@@ -56,9 +56,11 @@ package actor DirectoryEngine: Engine {
     }
 
     /// The files in the directory that cannot be used; all others are.
-    package var problems: [FileProblem] {
+    package var fileProblems: [FileProblem] {
         problemsByName.values.sorted { $0.name < $1.name }
     }
+
+    package var problems: [String] { fileProblems.map { "\($0)." } }
 
     /// A server does not say what other machines write.
     package nonisolated var pollInterval: Duration? {
@@ -143,7 +145,7 @@ extension DirectoryEngine {
         case .tooMany:
             known[finding.name] = nil
             problemsByName[finding.name] = FileProblem(
-                finding.name, "names too many replicas. Forget those that are gone")
+                finding.name, "names too many replicas; forget those that are gone")
         }
         return true
     }

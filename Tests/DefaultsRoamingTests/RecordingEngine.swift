@@ -9,6 +9,7 @@ actor RecordingEngine: Engine {
     private(set) var forgotten: [Loser] = []
     private var revision: UInt64 = 0
     private var writer = ReplicaID.random()
+    private(set) var refusals: [RoamingKey: String] = [:]
     /// Which keys have no room.
     private var isFull = false
 
@@ -72,4 +73,6 @@ actor RecordingEngine: Engine {
     }
 
     func fill() { isFull = true }
+
+    func refuse(_ key: RoamingKey, because reason: String) { refusals[key] = reason }
 }

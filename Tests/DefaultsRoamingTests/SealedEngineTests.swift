@@ -121,6 +121,9 @@ final class SealedEngineTests {
         await place.put(stored[sealed(font)]?.archive, under: sealed(font))
         _ = try await engine.pull(after: 0, limit: 1000)
         #expect(await Set(engine.refusals.keys) == [sealed(size), stranger])
+        // What the inner engine refuses is told as well.
+        await place.refuse(sealed(third), because: "it is damaged")
+        #expect(await engine.refusals[sealed(third)] == "it is damaged")
     }
 
     @Test("forgets what lost and nobody can use, and names the others when they are kept")

@@ -68,6 +68,9 @@ package protocol Engine: AnyObject, Sendable {
     /// What the engine has and cannot be used, by the names that it has there, with the reasons.
     var refusals: [RoamingKey: String] { get async }
 
+    /// What is wrong at the meeting place besides and does not keep the rest from being exchanged: sentences.
+    var problems: [String] { get async }
+
     /// Lets go of everything outside of the process.
     func close() async
 }
@@ -75,6 +78,9 @@ package protocol Engine: AnyObject, Sendable {
 extension Engine {
     /// Nothing: the engine hands out what it has as it is.
     package var refusals: [RoamingKey: String] { [:] }
+
+    /// Nothing: the engine either works or throws.
+    package var problems: [String] { [] }
 }
 
 /// How a replica finds the engine.
