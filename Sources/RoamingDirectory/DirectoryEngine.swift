@@ -119,22 +119,30 @@ extension DirectoryEngine {
     /// - Returns: Whether this replica's name is still its own.
     private func joinFiles() throws -> Bool {
         let now = clock()
-        let findings = try folder.read { name, file in
-            known[name] == file && !file.isFresh(at: now)
-        }
-        // A file with a problem is never known, so it is among the findings again.
+        let before = known
+        var isOurs = true
+        // A file with a problem is never known, so it is found again.
         problemsByName = [:]
-        for finding in findings {
-            switch finding.content {
-            case .success(let file):
-                known[finding.name] = finding.state
-                guard try join(file, from: finding) else { return false }
-            case .failure(let problem):
-                problemsByName[finding.name] = problem
-                known[finding.name] = nil
-            }
+        try folder.read(
+            unless: { name, file in before[name] == file && !file.isFresh(at: now) }
+        ) { finding in
+            isOurs = try use(finding)
+            return isOurs
         }
-        return true
+        return isOurs
+    }
+
+    /// - Returns: Whether this replica's name is still its own.
+    private func use(_ finding: RoamingFolder.Finding) throws -> Bool {
+        switch finding.content {
+        case .success(let file):
+            known[finding.name] = finding.state
+            return try join(file, from: finding)
+        case .failure(let problem):
+            problemsByName[finding.name] = problem
+            known[finding.name] = nil
+            return true
+        }
     }
 
     private func join(_ file: ReplicaFile, from finding: RoamingFolder.Finding) throws -> Bool {

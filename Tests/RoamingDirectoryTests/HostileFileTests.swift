@@ -35,11 +35,14 @@ struct HostileFileTests {
     ]
 
     static func sealed(_ lines: [String]) -> [UInt8] {
-        var bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
-        let hash = Blake2b.hash(of: bytes).map { String(UInt16($0) + 256, radix: 16).dropFirst() }
-            .joined()
-        bytes += "end \(hash)\n".utf8
-        return bytes
+        sealed(Array(lines.map { $0 + "\n" }.joined().utf8))
+    }
+
+    /// A file with this content and a right end.
+    static func sealed(_ content: [UInt8]) -> [UInt8] {
+        let hash = Blake2b.hash(of: content)
+            .map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        return content + "end \(hash)\n".utf8
     }
 
     static let cases: [Case] = [
@@ -68,6 +71,7 @@ struct HostileFileTests {
             try Data(sealed(Array(lines))).write(to: URL(filePath: path))
         },
         Case("has a number twice", lines: "sequence 6"),
+        Case("has an empty line", lines: "", "key a a"),
         Case("has a domain that is none", lines: "key ../../etc key"),
         Case("has a key that is none", lines: "key org.example.App "),
         Case("has a key with a NUL", lines: "key org.example.App a%00"),

@@ -76,10 +76,14 @@ package enum FileLimits {
     package static let size = 64 << 20
     /// The bytes of an archive.
     package static let archive = 1 << 20
+    /// The bytes of a line: a version with its archive in base64, or a key with all bytes escaped.
+    package static let line = archive / 3 * 4 + 4096
     /// The keys of a file.
     package static let keys = 1 << 17
     /// The replicas that a file names, and the files of a directory.
     package static let replicas = 1000
+    /// The replicas that a file names anywhere, those that nobody knows any more as well.
+    package static let names = 4 * replicas
     /// The bytes of a machine's name.
     package static let name = 255
 }
