@@ -26,7 +26,7 @@ package struct ReplicaFile: Equatable, Sendable {
     package let stamp: [UInt8]
     /// Increases if what the file says about keys, or about forgotten replicas, has changed.
     package let content: Int64
-    /// When it was written by the clock of the replica, in microseconds since 1970.
+    /// When it was written by the ``MeetingClock`` of the replica, in microseconds since 1970.
     package let written: Int64
     /// The name of the machine.
     package let name: String
