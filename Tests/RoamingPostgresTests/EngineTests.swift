@@ -316,12 +316,25 @@ struct EngineTests {
             "UPDATE roam.entry SET written = '-infinity'",
             "UPDATE roam.entry SET rev = 9223372036854775807",
             "UPDATE roam.entry SET written = '294276-12-31'",
+            "UPDATE roam.replica SET seen = '-infinity'",
+            "UPDATE roam.replica SET seen = 'infinity'",
+            "UPDATE roam.replica SET visit_rev = 9223372036854775807",
+            "UPDATE roam.replica SET visit_rev = -9223372036854775808",
+            "UPDATE roam.replica SET pulled = 9223372036854775807",
+            "UPDATE roam.replica SET push_rev = -9223372036854775808",
         ]
         for sql in hostile {
             try server.administer("\(sql) WHERE owner = '\(user)'")
-            try await machine.meet()
-            _ = try await machine.pull()
-            try await machine.push(edit("k", "\(sql)"))
+            do {
+                try await machine.meet()
+                _ = try await machine.pull()
+                #expect(try await machine.engine.machines().count == 1)
+                try await machine.push(edit("k", "\(sql)"))
+            } catch let error as EngineError {
+                #expect(error.kind == .damaged, "\(sql)")
+                try server.administer(
+                    "UPDATE roam.replica SET visit_rev = 0 WHERE owner = '\(user)'")
+            }
         }
         try server.administer(
             "UPDATE roam.account SET rev = 9223372036854775807 WHERE owner = '\(user)'")
@@ -331,6 +344,37 @@ struct EngineTests {
             try await machine.push(edit("k", "2"))
         }
         #expect(error?.kind == .refused)
+    }
+
+    @Test func `Outcomes that no server has written are refused`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let machine = try server.machine(of: user)
+        try await machine.meet()
+        let batch = machine.newBatch([edit("k", "1")])
+        let first = try await machine.push(batch)
+        #expect(try await machine.push(batch).outcomes == first.outcomes)
+        for revision in ["0000000000000000", "8000000000000000", "ffffffffffffffff"] {
+            try server.administer(
+                """
+                UPDATE roam.replica SET outcomes = decode('00\(revision)0000000000000001', 'hex')
+                WHERE owner = '\(user)'
+                """)
+            let error = await #expect(throws: EngineError.self) { try await machine.push(batch) }
+            #expect(error?.kind == .damaged)
+        }
+    }
+
+    @Test func `The time of an edit never overflows`() {
+        let numbers = [Int64.min, -1, 0, .max]
+        for now in numbers {
+            for base in numbers {
+                for age in [Duration.zero, .seconds(Int64.max), .seconds(Int64.min)] {
+                    let edit = edit("k", "1", age: age, baseTime: .known(base))
+                    #expect(edit.time(at: now) <= .known(now))
+                }
+            }
+        }
     }
 
     @Test func `Without room, the keys that do not fit are named, and others go on`() async throws {

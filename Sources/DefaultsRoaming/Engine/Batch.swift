@@ -53,7 +53,7 @@ extension Edit {
         let earliest = if case .known(let time) = baseTime { time } else { Int64.min }
         let (seconds, attoseconds) = age.components
         let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
-        let time = now - Int64(min(max(microseconds, 0), 9e15))
+        let time = now.subtractingSaturated(Int64(min(max(microseconds, 0), 9e15)))
         // At most now: a base of the future, which only a wrong clock makes, would win for years.
         return .known(min(max(time, earliest), now))
     }

@@ -116,7 +116,9 @@ package actor PostgresEngine: Engine {
         _ next: ReplicaRow, of replica: ReplicaID, named name: String, over row: StoredReplica?,
         _ account: AccountRow, to connection: PostgresConnection
     ) async throws {
-        let isSeenLate = row.map { account.now - ($0.seen ?? 0) > Self.seenInterval } ?? true
+        // A time of the future comes from a client of another kind.
+        let age = row.map { account.now.subtractingSaturated($0.seen ?? 0) }
+        let isSeenLate = age.map { !(0...Self.seenInterval).contains($0) } ?? true
         let hasPulled = pulled > next.pulled && pulled <= account.revision
         guard next != row?.visits || isSeenLate || hasPulled || row?.name != name else { return }
         var next = next
@@ -173,7 +175,7 @@ package actor PostgresEngine: Engine {
             try (0..<rows.count).map { row in
                 Machine(
                     id: try rows.replica(row, 0), name: try rows.text(row, 1),
-                    seen: try rows.time(row, 2))
+                    seen: try rows.knownTime(row, 2))
             }
         }
     }
