@@ -68,7 +68,7 @@ package actor PostgresEngine: Engine {
             }
             let encounter = Encounter(
                 known: known, lastBatch: lastBatch, row: row?.visits, account: account.channel,
-                purged: account.purged)
+                purged: account.purged, dropped: account.dropped)
             let state = encounter.state
             // It was pulled by a replica of another name, or from a server that knew more.
             if state != .continued { pulled = 0 }
@@ -123,10 +123,13 @@ package actor PostgresEngine: Engine {
         guard next != row?.visits || isSeenLate || hasPulled || row?.name != name else { return }
         var next = next
         if hasPulled { next.pulled = pulled }
+        // A new machine may need the room of those that are gone. Any other one must have told first that
+        // it is here.
+        if row == nil { try await connection.run(Statements.purge, limit: limit) }
         var statements = [
             Statements.write(next, of: replica, named: name, over: row?.visits.visit)
         ]
-        if isSeenLate { statements.append(Statements.purge) }
+        if isSeenLate, row != nil { statements.append(Statements.purge) }
         let results = try await connection.run(statements, limit: limit)
         guard results.first?.changed == 1 else {
             throw EngineError(

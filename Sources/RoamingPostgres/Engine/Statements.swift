@@ -22,7 +22,7 @@ enum Statements {
                 EXISTS (SELECT FROM roam.lost l WHERE l.owner = current_user
                     AND (l.pusher = $1 OR l.pusher IS NULL OR l.noticed < \(longAgo))),
                 r.name, r.seen, r.push, r.push_nonce, r.pulled, r.is_forgotten, r.visit,
-                r.visit_rev, r.visit_before, r.is_rewound
+                r.visit_rev, r.visit_before, r.is_rewound, a.dropped
             FROM roam.setting s, roam.account a
                 LEFT JOIN roam.replica r ON r.owner = a.owner AND r.id = $1
             WHERE a.owner = current_user
@@ -61,7 +61,7 @@ enum Statements {
         return name
     }
 
-    /// Drops the removals that all replicas have pulled.
+    /// Drops the rows of machines that do not come back, and the removals that all others have pulled.
     static let purge = Statement("SELECT roam.purge()", isPrepared: true)
 
     // MARK: Pulling
@@ -272,7 +272,8 @@ enum Statements {
 
     /// Forgets a replica.
     ///
-    /// The row stays, so that the replica is not taken for one that a restored server has lost.
+    /// The row stays for some days. After that, the revision of its last visit is known, so that the
+    /// replica is not taken for one that a restored server has lost.
     static func forget(_ replica: ReplicaID) -> Statement {
         Statement(
             """

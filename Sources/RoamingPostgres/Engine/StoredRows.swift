@@ -5,6 +5,8 @@ internal import Postgres
 struct AccountRow: Sendable {
     let revision: UInt64
     let purged: UInt64
+    /// The last revision at which a machine was here whose row was dropped; nil if there was none.
+    let dropped: UInt64?
     /// 16 random bytes, after which the channel of news is named: others can then not guess it.
     let channel: [UInt8]
     /// How often to look for news; nil if the server announces them.
@@ -16,10 +18,11 @@ struct AccountRow: Sendable {
     /// The most seconds that the tables of a server allow.
     private static let longestPoll: Int64 = 86_400
 
-    /// The columns of ``Statements/meeting(of:)``, of which the first are the account's.
+    /// The columns of ``Statements/meeting(of:)``, of which the first and the last are the account's.
     init(_ rows: Rows) throws {
         revision = try rows.revision(0, 0)
         purged = try rows.revision(0, 1)
+        dropped = rows.isNull(0, 17) ? nil : try rows.revision(0, 17)
         guard let channel = rows.bytes(0, 2), channel.count == 16 else {
             throw EngineError.damaged("the account has no channel")
         }
@@ -41,7 +44,7 @@ struct StoredReplica {
     let seen: Int64?
     let visits: ReplicaRow
 
-    /// The columns of ``Statements/meeting(of:)`` after the account's; nil if there is no row.
+    /// The columns of ``Statements/meeting(of:)`` between the account's; nil if there is no row.
     init?(_ rows: Rows) throws {
         if rows.isNull(0, 7) { return nil }
         name = try rows.text(0, 7)
