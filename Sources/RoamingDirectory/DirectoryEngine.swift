@@ -254,7 +254,10 @@ extension DirectoryEngine {
     package func push(_ batch: Batch) throws -> (outcomes: [Outcome], losers: [Loser]) {
         try change {
             let outcomes = try state.push(batch, now: state.time(at: clock()))
-            return (outcomes, try told(state.losers()))
+            let losers = try state.losers()
+            // They come with a pull, and the round under way may make none any more.
+            if losers.hasMore { news?() }
+            return (outcomes, try told(losers.first))
         }
     }
 

@@ -141,6 +141,17 @@ final class SealedEngineTests {
         #expect(await place.losers.isEmpty)
     }
 
+    @Test("finds its key at a place with more losers than come at once")
+    func manyLosers() async throws {
+        await place.holdLosersBack()
+        let engine = SealedEngine(place, on: loop) { [key] look in
+            _ = try await look()
+            return key
+        }
+        let meeting = try await engine.meet(replica, named: "laptop", known: nil, lastBatch: nil)
+        #expect(meeting.state == .continued)
+    }
+
     @Test("says by its name which key has no room")
     func full() async throws {
         let engine = try await engine(key)

@@ -116,6 +116,56 @@ struct EngineTests {
         #expect(try await a.pull().losers.isEmpty)
     }
 
+    @Test func `Losers come a few at a time, and all in one round`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        try await a.meet()
+        try await b.meet()
+        let names = (0..<450).map { "k\($0)" }
+        // Half of what loses are removals.
+        try await a.push(
+            a.newBatch(names.enumerated().map { edit($1, $0.isMultiple(of: 2) ? nil : "1") }))
+        let news = Mutex(0)
+        try await b.engine.onNews { news.withLock { $0 += 1 } }
+        let before = news.withLock { $0 }
+        let batch = b.newBatch(names.map { edit($0, "2") })
+        var losers = try await b.push(batch).losers
+        #expect(losers.count == 200)
+        #expect(news.withLock { $0 } > before)
+        // The same if the reply was lost.
+        #expect(try await b.push(batch).losers.count == 200)
+        try await b.engine.noteKept(losers)
+        var page: Page
+        repeat {
+            page = try await b.engine.pull(after: 0, limit: 1000)
+            #expect(page.losers.count <= 200)
+            try await b.engine.noteKept(page.losers)
+            losers += page.losers
+        } while page.hasMore
+        #expect(Set(losers.map(\.key.name)) == Set(names))
+        #expect(losers.count == 450)
+        let left = try server.administer("SELECT count(*) FROM roam.lost WHERE owner = '\(user)'")
+        #expect(left == "0\n")
+    }
+
+    @Test func `Large losers come one page after the other`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        try await a.meet()
+        try await b.meet()
+        let large = String(repeating: "x", count: 1 << 20)
+        let names = (0..<6).map { "k\($0)" }
+        try await a.push(a.newBatch(names.map { edit($0, large) }))
+        let first = try await b.push(b.newBatch(names.map { edit($0, "2") })).losers
+        #expect(first.count == 4)
+        try await b.engine.noteKept(first)
+        let page = try await b.engine.pull(after: 0, limit: 1000)
+        #expect(page.losers.count == 2)
+        #expect(!page.hasMore)
+    }
+
     @Test func `Others keep what a silent machine was to keep`() async throws {
         let server = try await RoamingServer.shared
         let user = try await server.newUser()

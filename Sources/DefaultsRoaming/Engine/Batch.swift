@@ -109,3 +109,23 @@ package struct Loser: Sendable, Equatable {
         self.replica = replica
     }
 }
+
+/// How many losers an engine tells at once, because a machine keeps them in one change.
+package enum LoserLimit {
+    /// The losers.
+    package static let count = 200
+    /// The bytes of their archives, unless it is only one loser.
+    package static let bytes = 4 << 20
+
+    /// How many of the first losers may be told at once.
+    ///
+    /// - Parameter sizes: The bytes of the archive of each.
+    package static func fits(_ sizes: [Int]) -> Int {
+        var bytes = 0
+        let next = sizes.prefix(count).firstIndex { size in
+            bytes += size
+            return bytes > Self.bytes
+        }
+        return next.map { max($0, 1) } ?? min(sizes.count, count)
+    }
+}

@@ -110,8 +110,9 @@ extension SealedEngine {
     private func look() async throws -> SealedPlace {
         var place = SealedPlace()
         var page: Page
-        var revision: UInt64 = 0
+        var (before, revision): (UInt64, UInt64) = (0, 0)
         repeat {
+            before = revision
             page = try await inner.pull(after: revision, limit: 1000)
             for version in page.versions {
                 guard let archive = version.archive else { continue }
@@ -125,7 +126,8 @@ extension SealedEngine {
                 }
             }
             revision = page.revision
-        } while page.hasMore
+            // Losers that nobody keeps yet would be more without end.
+        } while page.hasMore && revision > before
         return place
     }
 

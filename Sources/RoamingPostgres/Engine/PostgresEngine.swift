@@ -17,7 +17,7 @@ package actor PostgresEngine: Engine {
     let limit: Duration
 
     private var connection: PostgresConnection?
-    private var news: (@Sendable () -> Void)?
+    private(set) var news: (@Sendable () -> Void)?
     private var isListening = false
     private nonisolated let interval = Mutex<Duration?>(.seconds(300))
     /// What was found out at the meeting of this round.

@@ -99,16 +99,23 @@ enum Statements {
     }
 
     /// What lost and a replica is to keep.
-    static func losers(for replica: ReplicaID, bytes: Int64) -> Statement {
+    static func losers(for replica: ReplicaID) -> Statement {
         Statement(
-            """
-            SELECT domain, key, name, written, replica, archive FROM (
-                SELECT *, sum(octet_length(archive)) OVER (ORDER BY rev, domain, key, name) AS bytes,
-                    row_number() OVER (ORDER BY rev, domain, key, name) AS number
-                FROM roam.lost WHERE owner = current_user
-                    AND (pusher = $1 OR pusher IS NULL OR noticed < \(longAgo))) AS l
-            WHERE number = 1 OR number <= 500 AND bytes <= $2 ORDER BY number
-            """, [.uuid(replica.bytes), .integer(bytes)])
+            losers(where: "pusher = $1 OR pusher IS NULL OR noticed < \(longAgo)"),
+            [.uuid(replica.bytes)])
+    }
+
+    /// The first losers, up to ``LoserLimit``, each with the number of all of them.
+    private static func losers(where condition: String) -> String {
+        """
+        SELECT domain, key, name, written, replica, archive, total FROM (
+            SELECT *, sum(coalesce(octet_length(archive), 0)) OVER sofar AS bytes,
+                row_number() OVER sofar AS number, count(*) OVER () AS total
+            FROM roam.lost WHERE owner = current_user AND (\(condition))
+            WINDOW sofar AS (ORDER BY rev, domain, key, name ROWS UNBOUNDED PRECEDING)) AS l
+        WHERE number = 1 OR number <= \(LoserLimit.count) AND bytes <= \(LoserLimit.bytes)
+        ORDER BY number
+        """
     }
 
     // MARK: Pushing
@@ -238,10 +245,8 @@ enum Statements {
     /// What lost in a batch that was made before, as far as nobody has kept it.
     static func losers(of batch: Batch, from replica: ReplicaID) -> Statement {
         Statement(
-            """
-            SELECT domain, key, name, written, replica, archive FROM roam.lost
-            WHERE owner = current_user AND pusher = $1 AND push = $2 ORDER BY domain, key
-            """, [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
+            losers(where: "pusher = $1 AND push = $2"),
+            [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
     }
 
     /// Forgets losers that were kept.
