@@ -26,6 +26,24 @@ final class TestClock: @unchecked Sendable {
     static let day: Int64 = 86_400_000_000
 }
 
+/// The clocks of a machine.
+final class MachineClock: @unchecked Sendable {
+    // Only the test changes them, as with the clock of all machines.
+    let real: TestClock
+    /// How far the wall clock is off.
+    var skew: Int64 = 0
+    /// The machine's start.
+    var boot = ReplicaID.random().bytes
+
+    init(_ real: TestClock) {
+        self.real = real
+    }
+
+    var moment: Moment {
+        Moment(boot: boot, sinceBoot: real.now - 1_000_000, wall: real.now + skew)
+    }
+}
+
 /// What a whole test knows of all values.
 final class Ledger {
     /// The values that a writer replaced who knew them.
@@ -47,7 +65,7 @@ final class Device {
     let directory: String
     let database: String
     let name: String
-    let clock: TestClock
+    let clock: MachineClock
     let loop: EventLoop
     let ledger: Ledger
     private(set) var engine: DirectoryEngine
@@ -67,20 +85,20 @@ final class Device {
     ) throws {
         self.name = name
         self.id = id
-        self.clock = clock
+        self.clock = MachineClock(clock)
         self.loop = loop
         self.ledger = ledger
         directory = "\(parent)/\(name)"
         database = "\(parent)/\(name).db"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
-        engine = try Self.engine(directory, database, loop, clock)
+        engine = try Self.engine(directory, database, loop, self.clock)
     }
 
     private static func engine(
-        _ directory: String, _ database: String, _ loop: EventLoop, _ clock: TestClock
+        _ directory: String, _ database: String, _ loop: EventLoop, _ clock: MachineClock
     ) throws -> DirectoryEngine {
-        try DirectoryEngine(directory, database: database, on: loop, clock: { clock.now })
+        try DirectoryEngine(directory, database: database, on: loop, clock: { clock.moment })
     }
 
     /// The process ends and starts again.

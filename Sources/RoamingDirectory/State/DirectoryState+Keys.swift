@@ -172,19 +172,27 @@ extension DirectoryState {
         try connection.run("DELETE FROM directory_loser WHERE name = ?", [.text(dot.name)])
     }
 
-    /// What is to be kept on this machine.
-    func losers() throws(SQLiteError) -> [Loser] {
-        try connection.rows(
+    /// What is to be kept on this machine, up to ``LoserLimit``, and whether there is more.
+    func losers() throws(SQLiteError) -> (first: [Loser], hasMore: Bool) {
+        let sizes = try connection.rows(
+            """
+            SELECT name, coalesce(length(archive), 0) FROM directory_loser ORDER BY name LIMIT ?
+            """, [.integer(Int64(LoserLimit.count) + 1)]
+        ) { (name: $0.text(at: 0) ?? "", bytes: Int($0.integer(at: 1))) }
+        let count = LoserLimit.fits(sizes.map(\.bytes))
+        guard count > 0 else { return ([], false) }
+        let first = try connection.rows(
             """
             SELECT name, domain, key, replica, counter, time, archive FROM directory_loser
-            ORDER BY name
-            """
+            WHERE name <= ? ORDER BY name
+            """, [.text(sizes[count - 1].name)]
         ) { row in
             let head = row.head(at: 3)
             return Loser(
                 name: row.text(at: 0) ?? "", key: row.key(at: 1), archive: head.archive,
                 time: head.time, replica: head.dot.replica)
         }
+        return (first, count < sizes.count)
     }
 
     /// Forgets losers that are kept, and takes them out of the file of this replica.

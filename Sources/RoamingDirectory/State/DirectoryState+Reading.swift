@@ -26,9 +26,10 @@ extension DirectoryState {
                     key: key, archive: head.archive, time: head.time, replica: head.dot.replica,
                     mark: try mark(of: key)))
         }
+        let losers = try losers()
         return Page(
-            versions: versions, losers: try losers(), revision: UInt64(max(end, after)),
-            hasMore: end < own.revision)
+            versions: versions, losers: losers.first, revision: UInt64(max(end, after)),
+            hasMore: end < own.revision || losers.hasMore)
     }
 
     /// The file that this replica has to have.

@@ -47,6 +47,8 @@ final class DirectoryState {
     var own: OwnReplica
     /// Whether the replica's file says something new because of the transaction under way.
     var hasNewContent = false
+    /// The clock, if it was looked at, and as it is on the disk.
+    var (clock, savedClock): (MeetingClock?, MeetingClock?)
 
     /// Opens the tables in a file, or makes them.
     init(path: String) throws {
