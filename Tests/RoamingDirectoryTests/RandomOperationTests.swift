@@ -21,7 +21,7 @@ struct RandomOperationTests {
         try await run(seed: seed, forgetting: true)
     }
 
-    private func run(seed: UInt64, forgetting: Bool) async throws {
+    func run(seed: UInt64, forgetting: Bool) async throws {
         var random = SeededGenerator(seed: seed)
         let network = try Network(Int.random(in: 2...5, using: &random), using: random)
         try await network.devices[0].round()
