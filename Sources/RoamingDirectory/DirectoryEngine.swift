@@ -80,7 +80,7 @@ extension DirectoryEngine {
         let here = try folder.place(isKnown: place != nil)
         if state.own.replica != replica { (known, ownFile) = ([:], nil) }
         try Self.translating { try state.begin(as: replica, named: name) }
-        let isOurs = try !isUsedByAnother(lastBatch) && joinFiles()
+        let isOurs = try !isUsedByAnother(lastBatch) && !isForgotten() && joinFiles()
         guard isOurs else { return meeting(.mustJoinAnew, at: here) }
         try Self.translating {
             try state.settleOrphans()
@@ -105,6 +105,11 @@ extension DirectoryEngine {
         guard let lastBatch else { return true }
         return UInt64(own.batch) > lastBatch.number
             || UInt64(own.batch) == lastBatch.number && own.nonce != lastBatch.nonce
+    }
+
+    /// Whether a file has said so, also if that file is gone.
+    private func isForgotten() throws -> Bool {
+        try Self.translating { try state.isForgotten(state.own.replica) }
     }
 
     /// Joins all files that are new.

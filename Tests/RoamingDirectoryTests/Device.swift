@@ -18,6 +18,14 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+extension ReplicaID {
+    /// A name that a seed repeats.
+    static func random(using random: inout SeededGenerator) -> ReplicaID {
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        return ReplicaID(bytes: bytes) ?? .random()
+    }
+}
+
 /// What time it is on all machines of a test.
 final class TestClock: @unchecked Sendable {
     // Only the test changes it, and it waits for each call of an engine.
@@ -70,6 +78,9 @@ final class Device {
     let ledger: Ledger
     private(set) var engine: DirectoryEngine
     var id: ReplicaID
+    /// Gives the names under which it joins anew: a seed repeats them, as they decide between edits of
+    /// the same time.
+    private var ids: SeededGenerator
     var place: [UInt8]?
     var revision: UInt64 = 0
     var bases: [RoamingKey: Base] = [:]
@@ -80,11 +91,12 @@ final class Device {
     var joins = 0
 
     init(
-        _ name: String, as id: ReplicaID, in parent: String, clock: TestClock, on loop: EventLoop,
-        ledger: Ledger
+        _ name: String, ids: SeededGenerator, in parent: String, clock: TestClock,
+        on loop: EventLoop, ledger: Ledger
     ) throws {
         self.name = name
-        self.id = id
+        self.ids = ids
+        id = .random(using: &self.ids)
         self.clock = MachineClock(clock)
         self.loop = loop
         self.ledger = ledger
@@ -135,6 +147,8 @@ final class Device {
     }
 
     func write(_ value: String?, to key: RoamingKey) {
+        // It may be acknowledged: a replica that joins anew pushes its values once more.
+        if case .some(.some(let old)) = dirty[key], old != value { ledger.replaced.insert(old) }
         dirty[key] = .some(value)
     }
 
@@ -149,7 +163,7 @@ final class Device {
         var meeting = try await engine.meet(id, named: name, known: place, lastBatch: lastBatch)
         if meeting.state == .mustJoinAnew {
             joins += 1
-            id = .random()
+            id = .random(using: &ids)
             (place, revision, lastBatch) = (nil, 0, nil)
             for (key, base) in bases {
                 guard let value = base.value else { continue }
