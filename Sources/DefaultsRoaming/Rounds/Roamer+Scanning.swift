@@ -14,7 +14,7 @@ extension Roamer {
             // A power cut may have taken the changes after that. None of them has left this machine.
             difference = try await defaults.difference(of: domain, since: since.durable)
         }
-        var values = try await values(in: difference, of: domain, rule)
+        let values = try await values(in: difference, of: domain, rule)
         var missing = Set(difference.removed.map { RoamingKey(domain: domain, name: $0) })
         // Nobody knows how the values of an older database came about, and when.
         var isOlder = false

@@ -314,7 +314,7 @@ package actor RoamService {
         }
         if areLocksDue {
             areLocksDue = false
-            try await roamer?.noteChangedLocks()
+            await roamer?.noteChangedLocks()
         }
         if let offer {
             guard settings?.isEncrypted == true else { throw RoamError.notEncrypted }
