@@ -9,6 +9,7 @@ struct RoamOptions {
     enum ServerCommand: Equatable {
         case initialize(address: String)
         case addUser(name: String, address: String)
+        case addToken(name: String, address: String)
         case removeUser(name: String, address: String, withData: Bool)
         case users(address: String)
     }
@@ -45,6 +46,7 @@ struct RoamOptions {
         switch (verb, names.count, withData) {
         case ("init", 0, false): return .initialize(address: address)
         case ("add-user", 1, false): return .addUser(name: names[0], address: address)
+        case ("add-token", 1, false): return .addToken(name: names[0], address: address)
         case ("remove-user", 1, _):
             return .removeUser(name: names[0], address: address, withData: withData)
         case ("users", 0, false): return .users(address: address)
@@ -56,6 +58,7 @@ struct RoamOptions {
         usage: defaultsd-roam
                defaultsd-roam server init [--database ADDRESS]
                defaultsd-roam server add-user NAME [--database ADDRESS]
+               defaultsd-roam server add-token NAME [--database ADDRESS]
                defaultsd-roam server remove-user NAME [--with-data] [--database ADDRESS]
                defaultsd-roam server users [--database ADDRESS]
                defaultsd-roam --help | --version
@@ -69,6 +72,8 @@ struct RoamOptions {
           server init     make or update the tables in a database
           server add-user
                           let a user of the server roam; makes the role if it is missing
+          server add-token
+                          print a new secret, with which the user roams through a pooler
           server remove-user
                           do not let a user roam any more; the data stays
           server users    list the users, with what they have stored
@@ -89,7 +94,7 @@ struct RoamUsageError: Error, CustomStringConvertible {
     let description: String
 
     static let noVerb = RoamUsageError(
-        description: "server needs a verb: init, add-user, remove-user or users")
+        description: "server needs a verb: init, add-user, add-token, remove-user or users")
     static let missingAddress = RoamUsageError(description: "--database needs a connection string")
 
     static func wrongVerb(_ verb: String) -> RoamUsageError {

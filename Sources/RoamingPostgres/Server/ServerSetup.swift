@@ -70,32 +70,85 @@ package enum ServerSetup {
     package static func addUser(
         _ name: String, connections: Int = 20, at address: String, on loop: EventLoop
     ) async throws {
+        try await addUsers([name], connections: connections, at: address, on: loop)
+    }
+
+    /// Lets users roam, one after the other over one connection.
+    ///
+    /// - Throws: ``SetupError`` about the first one that cannot; those before it may roam.
+    package static func addUsers(
+        _ names: [String], connections: Int = 20, at address: String, on loop: EventLoop
+    ) async throws {
         let address = try ServerAddress(address)
         try await reporting(address) {
             try await connected(to: address, on: loop) { connection in
                 try await Schema.requireCurrent(on: connection, limit: limit)
-                let role = try await RoleFacts(name, connection)
-                guard !role.isPowerful else { throw SetupError.powerful(name) }
-                let quoted = quote(name)
-                var statements = ["BEGIN"]
-                if !role.exists { statements.append("CREATE ROLE \(quoted) LOGIN") }
-                statements += [
-                    "ALTER ROLE \(quoted) CONNECTION LIMIT \(connections)",
-                    "ALTER ROLE \(quoted) SET statement_timeout = '30s'",
-                    "ALTER ROLE \(quoted) SET lock_timeout = '10s'",
-                    "ALTER ROLE \(quoted) SET idle_in_transaction_session_timeout = '10s'",
-                    "GRANT \(Schema.userRole) TO \(quoted)",
-                    "SET LOCAL ROLE \(Schema.ownerRole)",
-                ]
-                try await connection.run(
-                    statements.map { Statement($0) } + [
-                        Statement(
-                            "INSERT INTO roam.account (owner) VALUES ($1) ON CONFLICT DO NOTHING",
-                            [.text(name)]),
-                        Statement("COMMIT"),
-                    ], limit: limit)
+                for name in names { try await add(name, connections, on: connection) }
             }
         }
+    }
+
+    private static func add(
+        _ name: String, _ connections: Int, on connection: PostgresConnection
+    ) async throws {
+        let role = try await RoleFacts(name, connection)
+        guard !role.isPowerful, name != Schema.pooledRole else { throw SetupError.powerful(name) }
+        let quoted = quote(name)
+        var statements = ["BEGIN"]
+        if !role.exists { statements.append("CREATE ROLE \(quoted) LOGIN") }
+        statements.append("ALTER ROLE \(quoted) CONNECTION LIMIT \(connections)")
+        statements += sessionLimits.map { "ALTER ROLE \(quoted) SET \($0)" }
+        statements += [
+            "GRANT \(Schema.userRole) TO \(quoted)", "SET LOCAL ROLE \(Schema.ownerRole)",
+        ]
+        try await connection.run(
+            statements.map { Statement($0) } + [
+                Statement(
+                    "INSERT INTO roam.account (owner) VALUES ($1) ON CONFLICT DO NOTHING",
+                    [.text(name)]), Statement("COMMIT"),
+            ], limit: limit)
+    }
+
+    /// The settings of a role in whose sessions users run statements.
+    private static let sessionLimits = [
+        "statement_timeout = '30s'", "lock_timeout = '10s'",
+        "idle_in_transaction_session_timeout = '10s'",
+    ]
+
+    /// Makes tokens with which users roam through a pooler: one for each of them.
+    ///
+    /// The server does not know a token, so it cannot show it again. A user may have several.
+    ///
+    /// - Returns: The tokens, in the order of the users.
+    /// - Throws: ``SetupError``.
+    package static func addTokens(
+        for names: [String], at address: String, on loop: EventLoop
+    ) async throws -> [PoolToken] {
+        let address = try ServerAddress(address)
+        let tokens = names.map { _ in PoolToken.random() }
+        try await reporting(address) {
+            try await connected(to: address, on: loop) { connection in
+                try await Schema.requireCurrent(on: connection, limit: limit)
+                let results = try await connection.run(
+                    [
+                        Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
+                        Statement(
+                            """
+                            INSERT INTO roam.token (digest, owner)
+                            SELECT sha256(convert_to(t.token, 'UTF8')), t.owner
+                            FROM unnest($1, $2) AS t (token, owner) JOIN roam.account USING (owner)
+                            RETURNING owner
+                            """, [.texts(tokens.map(\.text)), .texts(names)]),
+                    ], limit: longLimit)
+                let known = Set(
+                    try (0..<results[2].count).map { row in try results[2].text(row, 0) })
+                if let name = names.first(where: { !known.contains($0) }) {
+                    throw SetupError.noUser(name)
+                }
+                try await connection.run(Statement("COMMIT"), limit: limit)
+            }
+        }
+        return tokens
     }
 
     /// Does not let a user roam any more.
@@ -119,6 +172,7 @@ package enum ServerSetup {
                     Statement("BEGIN"),
                     Statement("REVOKE \(Schema.userRole) FROM \(quote(name))"),
                     Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
+                    Statement("DELETE FROM roam.token WHERE owner = $1", [.text(name)]),
                 ]
                 if withData {
                     // The account last: the others are counted in it.
@@ -299,7 +353,18 @@ package enum ServerSetup {
                 END $$
                 """)
         }
-        try await connection.run(create, limit: limit)
+        let settings = sessionLimits.map { "ALTER ROLE \(Schema.pooledRole) SET \($0);" }
+        // It may sign in when the administrator sets up a pooler. A later change of the settings stays.
+        let pooled = Statement(
+            """
+            DO $$ BEGIN
+                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(Schema.pooledRole)') THEN
+                    CREATE ROLE \(Schema.pooledRole) NOLOGIN;
+                    \(settings.joined(separator: "\n        "))
+                END IF;
+            END $$
+            """)
+        try await connection.run(create + [pooled], limit: limit)
         guard !facts.isSuperuser else { return }
         let member = try await connection.run(
             Statement("SELECT pg_has_role(current_user, '\(Schema.ownerRole)', 'USAGE')"))
@@ -313,6 +378,10 @@ package enum ServerSetup {
         var statements = ["BEGIN"]
         if facts.version == 0 {
             statements.append("CREATE SCHEMA roam AUTHORIZATION \(Schema.ownerRole)")
+        }
+        if facts.isSuperuser {
+            // The first set-up has taken it away from everybody.
+            statements.append("GRANT USAGE ON LANGUAGE plpgsql TO \(Schema.ownerRole)")
         }
         statements.append("SET LOCAL ROLE \(Schema.ownerRole)")
         statements += Schema.steps[Int(facts.version)...].flatMap { $0 }
@@ -329,7 +398,9 @@ package enum ServerSetup {
         try await connection.run(
             [
                 Statement("REVOKE ALL ON DATABASE \(database) FROM PUBLIC"),
-                Statement("GRANT CONNECT ON DATABASE \(database) TO \(Schema.userRole)"),
+                Statement(
+                    "GRANT CONNECT ON DATABASE \(database) TO \(Schema.userRole), \(Schema.pooledRole)"
+                ),
             ], limit: limit)
         guard facts.isSuperuser else { return [SetupError.sharedThings.description] }
         try await connection.run(
@@ -337,18 +408,26 @@ package enum ServerSetup {
                 Statement("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
                 Statement("REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC"),
                 Statement(revokingFunctions),
+                // An administrator who is no superuser ends the connections of those who are removed.
+                Statement(
+                    "GRANT EXECUTE ON FUNCTION pg_terminate_backend(integer, bigint) TO \(Schema.ownerRole)"
+                ),
             ], limit: limit)
         return []
     }
 
-    /// Large objects count for nobody, and advisory locks are in memory that all share.
+    /// Takes functions away that would harm others.
+    ///
+    /// Large objects count for nobody, and advisory locks are in memory that all share. The sessions of
+    /// a pooler have one role, which could end and interrupt all of them.
     private static let revokingFunctions = """
         DO $$
         DECLARE
             name regprocedure;
         BEGIN
             FOR name IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
-                AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname = 'lowrite')
+                AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname = 'lowrite'
+                    OR proname IN ('pg_cancel_backend', 'pg_terminate_backend'))
             LOOP
                 EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', name);
             END LOOP;
