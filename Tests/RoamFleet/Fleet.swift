@@ -196,10 +196,8 @@ final class Fleet: @unchecked Sendable {
 
     /// Machines ask, and there is nothing new after the first time.
     private func ask(_ machines: [FleetMachine], _ stage: Stage) async throws {
-        // The first executions of a statement are planned each time.
-        for machine in machines {
-            for _ in 0..<6 { try await machine.catchUp() }
-        }
+        // A session plans the first five executions of a statement, and a pooler's session all of them.
+        try await catchUp(machines, times: stage.waiting == .pool ? 1 : 6)
         let before = stage.samples.count(.poll)
         let day = Day(machines, polling: options.interval, for: options.seconds, edits: 0, of: 1)
         let start = ContinuousClock.now
@@ -212,16 +210,23 @@ final class Fleet: @unchecked Sendable {
             pooler: costs.pooler / elapsed, lateness: max(elapsed - options.seconds, 0))
     }
 
+    /// All machines read what is new.
+    private func catchUp(_ machines: [FleetMachine], times: Int = 1) async throws {
+        _ = try await inParallel(machines) { machine in
+            for _ in 0..<times { try await machine.catchUp() }
+        }
+    }
+
     /// Machines also make edits, which reach the user's other machines.
     private func work(_ machines: [FleetMachine], _ stage: Stage) async throws {
         let interval = stage.waiting == .listen ? nil : options.interval
-        for machine in machines { try await machine.catchUp() }
+        try await catchUp(machines)
         moments.count(true)
         let day = Day(
             machines, polling: interval, for: options.seconds, edits: options.editCount,
             of: options.keys)
         try await day.pass(rest: interval == nil ? .milliseconds(300) : .zero)
-        for machine in machines { try await machine.catchUp() }
+        try await catchUp(machines)
         moments.count(false)
         stage.memory = stage.wholeMemory
         let revisions = Dictionary(grouping: machines, by: \.user)

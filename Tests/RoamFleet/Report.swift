@@ -74,7 +74,8 @@ struct Report {
                     ]
                 }
             }
-            let way = stage.waiting == .pool ? "through the pooler" : "over connections of their own"
+            let way =
+                stage.waiting == .pool ? "through the pooler" : "over connections of their own"
             return ["", "By arithmetic, if machines ask \(way):"]
                 + Self.table(
                     [
