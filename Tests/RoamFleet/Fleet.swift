@@ -29,10 +29,11 @@ final class Fleet: @unchecked Sendable {
         loop = try EventLoop.startThread(named: "fleet", isInOwnProcess: true)
         let connections = options.waiting == [.pool] ? 0 : options.machineCount
         // What is acknowledged is on the disk, as on a real server.
-        server = try PostgresServer(options: [
-            "fsync=on", "shared_buffers=256MB", "max_connections=\(connections + 50)",
-            "max_wal_size=4GB", "checkpoint_timeout=30min", "autovacuum_naptime=10min",
-        ])
+        server = try PostgresServer(
+            options: [
+                "fsync=on", "shared_buffers=256MB", "max_connections=\(connections + 50)",
+                "max_wal_size=4GB", "checkpoint_timeout=30min", "autovacuum_naptime=10min",
+            ] + options.settings)
         let address = server.address()
         _ = try await ServerSetup.initialize(at: address, on: loop)
         try await ServerSetup.addUsers(names + [Self.reader], at: address, on: loop)

@@ -27,6 +27,8 @@ struct FleetOptions {
     var rounds = 200
     /// How many sessions the pooler has at the server.
     var sessions = 4
+    /// Settings of the server, as `name=value`.
+    var settings: [String] = []
     /// The ways of waiting, one after the other.
     var waiting = Waiting.allCases
 
@@ -53,6 +55,7 @@ struct FleetOptions {
             case "--interval": interval = try Self.amount(value, of: word)
             case "--edits": edits = try Self.amount(value, of: word)
             case "--speed": speed = try Self.amount(value, of: word)
+            case "--setting": settings.append(value)
             case "--waiting": waiting = try Self.waiting(value)
             default: throw FleetError("unknown option '\(word)'; \(Self.usage)")
             }
@@ -62,6 +65,7 @@ struct FleetOptions {
     static let usage = """
         usage: RoamFleet [--waiting listen,poll,pool] [--users N] [--machines N] [--keys N]
             [--seconds S] [--interval S] [--edits N] [--speed N] [--rounds N] [--sessions N]
+            [--setting NAME=VALUE]...
         """
 
     private static func number(_ text: String, of option: String) throws -> Int {

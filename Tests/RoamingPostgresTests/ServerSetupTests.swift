@@ -23,6 +23,21 @@ struct ServerSetupTests {
         #expect(try Self.schema(postgres) == before)
     }
 
+    @Test func `An administrator without all rights removes users of a superuser's server`()
+        async throws
+    {
+        let server = try await RoamingServer()
+        let user = try await server.newUser()
+        try server.administer(
+            """
+            CREATE ROLE boss LOGIN CREATEROLE; GRANT roam_owner TO boss;
+            GRANT roam_user TO boss WITH ADMIN OPTION
+            """)
+        let address = server.postgres.address("boss")
+        try await ServerSetup.removeUser(user, withData: true, at: address, on: server.loop.loop)
+        #expect(try await ServerSetup.users(at: address, on: server.loop.loop).isEmpty)
+    }
+
     @Test func `A server of an earlier version is updated, and keeps what it has`() async throws {
         let server = try await RoamingServer()
         let user = try await server.newUser()

@@ -408,10 +408,6 @@ package enum ServerSetup {
                 Statement("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
                 Statement("REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC"),
                 Statement(revokingFunctions),
-                // An administrator who is no superuser ends the connections of those who are removed.
-                Statement(
-                    "GRANT EXECUTE ON FUNCTION pg_terminate_backend(integer, bigint) TO \(Schema.ownerRole)"
-                ),
             ], limit: limit)
         return []
     }
@@ -419,7 +415,8 @@ package enum ServerSetup {
     /// Takes functions away that would harm others.
     ///
     /// Large objects count for nobody, and advisory locks are in memory that all share. The sessions of
-    /// a pooler have one role, which could end and interrupt all of them.
+    /// a pooler have one role, which could end and interrupt all of them. Administrators who are no
+    /// superusers end the connections of users whom they remove.
     private static let revokingFunctions = """
         DO $$
         DECLARE
@@ -430,6 +427,9 @@ package enum ServerSetup {
                     OR proname IN ('pg_cancel_backend', 'pg_terminate_backend'))
             LOOP
                 EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', name);
+                IF name::text ~ '^pg_terminate_backend' THEN
+                    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO \(Schema.ownerRole)', name);
+                END IF;
             END LOOP;
         END $$
         """
