@@ -209,6 +209,16 @@ struct PooledTests {
         let (name, token) = try await newUser()
         let machine = try machine(with: token)
         try await machine.meet()
+        // The role of all sessions sees what they run, and the token is no part of it.
+        async let meetings: Void = {
+            for _ in 0..<50 { try await machine.meet() }
+        }()
+        for _ in 0..<5 {
+            let look = "SELECT query FROM pg_stat_activity; SELECT * FROM pg_prepared_statements;"
+            let seen = attack(String(repeating: look, count: 20))
+            #expect(seen.status == 0 && !seen.output.contains(token.text), "\(seen)")
+        }
+        try await meetings
         // Both sessions are used, also after an error.
         for _ in 0..<6 {
             try await machine.meet()
@@ -233,6 +243,21 @@ struct PooledTests {
         let owners = try server.administer("SELECT DISTINCT owner FROM roam.entry")
         #expect(owners == "\(name)\n")
         #expect(attack("TABLE roam.account").output == "")
+    }
+
+    @Test func `What a client makes of the role's settings ends with the next set-up`() async throws
+    {
+        let (_, token) = try await newUser()
+        let machine = try machine(with: token)
+        try await machine.meet()
+        let spoiled = attack(
+            "ALTER ROLE roam_pooled SET default_transaction_read_only = on", with: token)
+        #expect(spoiled.status == 0, "\(spoiled)")
+        _ = try await ServerSetup.initialize(at: server.postgres.address(), on: server.loop.loop)
+        let settings = try server.administer(
+            "SELECT array_length(setconfig, 1) FROM pg_db_role_setting "
+                + "WHERE setrole = 'roam_pooled'::regrole")
+        #expect(settings == "3\n")
     }
 
     @Test func `The tables do not have the token itself`() async throws {

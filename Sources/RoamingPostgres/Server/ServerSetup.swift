@@ -354,12 +354,20 @@ package enum ServerSetup {
                 """)
         }
         let settings = sessionLimits.map { "ALTER ROLE \(Schema.pooledRole) SET \($0);" }
-        // It may sign in when the administrator sets up a pooler. A later change of the settings stays.
+        // It may sign in when the administrator sets up a pooler. Clients of the pooler can change its
+        // settings, so a superuser sets them again.
         let pooled = Statement(
             """
-            DO $$ BEGIN
-                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(Schema.pooledRole)') THEN
+            DO $$
+            DECLARE
+                is_new boolean := NOT EXISTS (
+                    SELECT FROM pg_roles WHERE rolname = '\(Schema.pooledRole)');
+            BEGIN
+                IF is_new THEN
                     CREATE ROLE \(Schema.pooledRole) NOLOGIN;
+                END IF;
+                IF is_new OR \(facts.isSuperuser) THEN
+                    ALTER ROLE \(Schema.pooledRole) RESET ALL;
                     \(settings.joined(separator: "\n        "))
                 END IF;
             END $$
