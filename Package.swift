@@ -269,7 +269,7 @@ let package = Package(
             [
                 "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
             ]),
-        tests("DefaultsctlTests", ["defaultsctl"]),
+        tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
         tests(
             "DefaultsRoamingTests",
@@ -321,9 +321,10 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
-                "Accounts", "BooksOwned", "GameOptions", "Library", "ScaryBugs",
+                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingTerms", "DBus",
+                "KeyedArchive", "TestSupport", "PageReader", "ClientProgram", "MigratingProgram",
+                "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
+                "Library", "ScaryBugs",
             ]),
     ]
 )

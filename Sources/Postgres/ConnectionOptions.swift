@@ -20,9 +20,11 @@ package struct ConnectionOptions: Sendable, Equatable {
     package init(parsing string: String) throws(PostgresError) {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(string, &message) else {
-            PQfreemem(message)
+            defer { PQfreemem(message) }
             throw PostgresError(
-                .wrongAddress, "it is neither a list of words such as host=NAME nor a URI")
+                .wrongAddress,
+                Self.unknownOption(in: message.map { String(cString: $0) } ?? "", of: string)
+                    ?? "it is neither a list of words such as host=NAME nor a URI")
         }
         defer { PQconninfoFree(options) }
         values = [:]
@@ -33,6 +35,19 @@ package struct ConnectionOptions: Sendable, Equatable {
             }
             option += 1
         }
+    }
+
+    /// The library's words about an option that it does not know; nil if they are about something else.
+    ///
+    /// They repeat the name. After a password that is not quoted, this could be a part of it.
+    private static func unknownOption(in message: String, of string: String) -> String? {
+        let known = ["invalid connection option \"", "invalid URI query parameter: \""]
+        let user = string.prefix(upTo: string.lastIndex(of: "@") ?? string.startIndex)
+        guard known.contains(where: message.hasPrefix), !string.lowercased().contains("pass"),
+            // The first colon is that of the scheme.
+            user.count(where: { $0 == ":" }) < 2
+        else { return nil }
+        return PostgresError.line(message)
     }
 
     package subscript(keyword: String) -> String? {

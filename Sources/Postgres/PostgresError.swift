@@ -66,7 +66,20 @@ extension PostgresError {
     }
 
     /// The library's messages on one line, because some have several.
+    ///
+    /// No sentence ends with a full stop, because others join the line to their own words.
     static func line(_ message: String) -> String {
-        message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+        var sentences: [String] = []
+        for line in message.split(whereSeparator: \.isNewline) {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let first = words.first?.first else { continue }
+            var text = words.joined(separator: " ")
+            // A hint is indented, and may go on in the next line.
+            if line.first == "\t", first.isLowercase, let last = sentences.popLast() {
+                text = "\(last) \(text)"
+            }
+            sentences.append(text.hasSuffix(".") ? String(text.dropLast()) : text)
+        }
+        return sentences.joined(separator: "; ")
     }
 }

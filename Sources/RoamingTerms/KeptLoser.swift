@@ -1,7 +1,10 @@
+import DefaultsTerms
+
 /// The names of values that lost, in ``RoamTerms/conflicts``.
 ///
 /// A loser is the key `DOMAIN/KEY/NAME`, with the value that lost. Beside it, `DOMAIN/KEY/NAME/about` is
-/// a dictionary that says when and where it was written.
+/// a dictionary that says when and where it was written. A long key is shortened there, and is whole in
+/// the dictionary.
 package struct KeptLoser: Sendable, Hashable {
     /// The domain that the value was of.
     package let domain: String
@@ -21,27 +24,38 @@ package struct KeptLoser: Sendable, Hashable {
     }
 
     /// The loser whose value is under a key; nil if that is no such key.
+    ///
+    /// Any program can write such keys, and any machine can send them. So one that names a domain that
+    /// never roams, such as one with the settings of this machine, is none.
     package init?(valueKey: String) {
         guard let first = valueKey.firstIndex(of: "/"), let last = valueKey.lastIndex(of: "/"),
             first < last
         else { return nil }
         let name = valueKey[valueKey.index(after: last)...]
-        guard !name.isEmpty, "/" + name != Self.about else { return nil }
-        domain = String(valueKey[..<first])
-        key = String(valueKey[valueKey.index(after: first)..<last])
-        self.name = String(name)
+        let domain = String(valueKey[..<first])
+        let key = String(valueKey[valueKey.index(after: first)..<last])
+        guard !name.isEmpty, "/" + name != Self.about, DomainRule.allows(domain),
+            !RoamTerms.never.contains(domain), KeyRule.allows(key),
+            domain != RoamTerms.domain || !RoamTerms.settings.contains(key)
+        else { return nil }
+        (self.domain, self.key, self.name) = (domain, key, String(name))
     }
 
     /// The key of its value.
-    ///
-    /// Nil if that is longer than a key may be. Then only the engine keeps it.
-    package var valueKey: String? {
-        let whole = "\(domain)/\(key)/\(name)"
-        return whole.utf8.count + Self.about.utf8.count <= Self.longestKey ? whole : nil
+    package var valueKey: String {
+        let rest = Self.longestKey - "\(domain)//\(name)\(Self.about)".utf8.count
+        return "\(domain)/\(Self.shortened(key, to: rest))/\(name)"
     }
 
     /// The key of the facts about it.
-    package var aboutKey: String? { valueKey.map { $0 + Self.about } }
+    package var aboutKey: String { valueKey + Self.about }
+
+    private static func shortened(_ key: String, to length: Int) -> String {
+        guard key.utf8.count > length else { return key }
+        var short = key
+        while short.utf8.count > length { short.removeLast() }
+        return short
+    }
 }
 
 /// What is known about a loser.
@@ -54,8 +68,13 @@ package struct LoserFacts: Codable, Sendable, Equatable {
     package var written: Double?
     /// When it was noticed that it lost, in seconds since 1970.
     package var noticed: Double
+    /// The key that the value was of; nil if an earlier version has noted it.
+    package var key: String?
 
-    package init(removed: Bool, machine: String, written: Double?, noticed: Double) {
+    package init(
+        removed: Bool, machine: String, written: Double?, noticed: Double, key: String? = nil
+    ) {
+        self.key = key
         self.removed = removed
         self.machine = machine
         self.written = written

@@ -37,7 +37,10 @@ enum Administration {
             return self.lines(of: report)
         case .addUser(let name, let address):
             try await ServerSetup.addUser(name, at: address, on: loop)
-            return ["\(name) may roam. On each machine: defaultsctl roam enable --server ADDRESS"]
+            return [
+                "\(name) may roam. On each machine: defaultsctl roam enable --server ADDRESS",
+                "For sign-in with a password, set one in psql: \\password \(name)",
+            ]
         case .addToken(let name, let address):
             let tokens = try await ServerSetup.addTokens(for: [name], at: address, on: loop)
             return tokens.map(\.text)
@@ -46,7 +49,10 @@ enum Administration {
             return ["\(name) does not roam any more\(withData ? "; the data is removed" : "")."]
         case .users(let address):
             return try await ServerSetup.users(at: address, on: loop).map { user in
-                "\(user.name)  \(user.keys) keys  \(user.bytes) bytes  \(user.machines) machines"
+                let counts = [(user.keys, "key"), (user.bytes, "byte"), (user.machines, "machine")]
+                    .map { count, noun in "\(count) \(noun)\(count == 1 ? "" : "s")" }
+                return ([user.name] + counts + (user.mayRoam ? [] : ["may not roam"]))
+                    .joined(separator: "  ")
             }
         }
     }
@@ -59,10 +65,13 @@ enum Administration {
         ]
         lines += report.warnings.map { "warning: \($0)" }
         lines += [
-            "", "Next: put these lines into pg_hba.conf before all others, and reload the server:",
+            "", "Next:", "1. Put these lines into pg_hba.conf, before all others:",
         ]
-        lines += report.authenticationLines.map { "  \($0)" }
-        lines += ["", "Then, for each user: defaultsd-roam server add-user NAME"]
+        lines += report.authenticationLines.map { "     \($0)" }
+        lines += [
+            "2. Reload the server, in psql: SELECT pg_reload_conf();",
+            "3. For each user: defaultsd-roam server add-user NAME",
+        ]
         return lines
     }
 }

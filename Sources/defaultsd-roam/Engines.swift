@@ -26,4 +26,13 @@ enum Engines {
                 token: try PoolToken(file: "\(directory)/roam-token"), on: loop)
         }
     }
+
+    /// Where a place is, for people: without the secrets that an address must not have.
+    @Sendable static func describe(_ place: RoamSettings.Place) -> String {
+        switch place {
+        case .directory(let path): path
+        case .server(let address):
+            (try? ServerAddress(address))?.description ?? "a server whose address cannot be used"
+        }
+    }
 }

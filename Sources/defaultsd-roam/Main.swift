@@ -37,7 +37,8 @@ enum Main {
             let connection = try Connection(to: .session, on: loop)
             let service = RoamService(
                 on: connection, machine: machineName, log: complain,
-                onStatus: { ServiceManager.notify(status: $0.line) }, makeEngine: Engines.make)
+                onStatus: { ServiceManager.notify(status: $0.line) }, describe: Engines.describe,
+                makeEngine: Engines.make)
             signals.deliver(on: loop) { received in
                 service.assumeIsolated { service in
                     switch received {

@@ -43,6 +43,7 @@ struct RoamOptions {
             default: names.append(word)
             }
         }
+        guard !names.contains("") else { throw .emptyName }
         switch (verb, names.count, withData) {
         case ("init", 0, false): return .initialize(address: address)
         case ("add-user", 1, false): return .addUser(name: names[0], address: address)
@@ -69,22 +70,23 @@ struct RoamOptions {
 
         An administrator of a PostgreSQL server uses these:
 
-          server init     make or update the tables in a database
+          server init     create the database and the tables, or update the tables
           server add-user
-                          let a user of the server roam; makes the role if it is missing
+                          let a user of the server roam; creates the role if it is missing
           server add-token
                           print a new secret, with which the user roams through a pooler
           server remove-user
-                          do not let a user roam any more; the data stays
+                          revoke a user's access; the role and the data stay
           server users    list the users, with what they have stored
-          --with-data     remove what the user has stored, too
+          --with-data     with remove-user: remove what the user has stored, too
           --database ADDRESS
                           the database, as a connection string of PostgreSQL, for a role that
                           may create tables and roles (default: dbname=defaults)
 
-        Signals: SIGTERM and SIGINT end after the present step; SIGHUP makes an exchange now.
+        Signals: SIGTERM and SIGINT end the service after the current step; SIGHUP exchanges
+        changes now.
         Exit status: 0 done, 64 wrong command line, 69 there is no bus, the service is running
-        already, or the server refuses.
+        already, the daemon cannot be followed, or the server refuses.
 
         """
 }
@@ -95,6 +97,7 @@ struct RoamUsageError: Error, CustomStringConvertible {
 
     static let noVerb = RoamUsageError(
         description: "server needs a verb: init, add-user, add-token, remove-user or users")
+    static let emptyName = RoamUsageError(description: "the name of a user must not be empty")
     static let missingAddress = RoamUsageError(description: "--database needs a connection string")
 
     static func wrongVerb(_ verb: String) -> RoamUsageError {

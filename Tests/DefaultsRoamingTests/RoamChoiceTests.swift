@@ -83,4 +83,13 @@ import Testing
             KeptLoser(domain: "a", key: String(repeating: "k", count: 1024), name: "1").valueKey
                 == nil)
     }
+
+    @Test(arguments: [
+        "bad domain/k/1", "a@host/k/1", "org.defaultsd.Roam@host/Server/1",
+        "org.defaultsd.Roam/Server/1", "org.defaultsd.Grants/a/1",
+        "org.defaultsd.RoamKey/Wrapped/1", "a//1", "a/k/", "/k/1", "a/k/about", "a/\0/1",
+    ])
+    func `A key that names what never roams is no loser`(key: String) {
+        #expect(KeptLoser(valueKey: key) == nil)
+    }
 }

@@ -128,9 +128,10 @@ struct ApplicationRightsTests {
             #expect(
                 hidden.replacing(Self.other, with: "X") == absent.replacing(Self.absent, with: "X"),
                 place)
-            // There is something that a program outside of the sandbox sees.
+            // There is something that a program outside of the sandbox sees; files say no times.
+            let hasNothing = method == "GetTimes" && ["@managed", "@system"].contains(suffix)
             let outside = desktop.gdbus(method: name, [Self.other + suffix] + arguments)
-            #expect(outside.status != 0 || outside.output != absent, place)
+            #expect(hasNothing || outside.status != 0 || outside.output != absent, place)
             for own in [Self.app + suffix, "NSGlobalDomain" + suffix] {
                 let expected = desktop.gdbus(method: name, [own] + arguments)
                 let seen = call(name, [own] + arguments)

@@ -14,7 +14,7 @@ import Testing
         "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",
         "watch", "inspect", "sync",
         "status", "stats", "adopt", "release", "doctor",
-        "backup",
+        "backup", "roam",
     ]
 
     private func expect(_ name: String, _ printed: String) throws {

@@ -59,9 +59,9 @@ class System:
 class Session:
     """A user who is logged in."""
 
-    def __init__(self, system, name, user):
+    def __init__(self, system, name, user, runtime=None):
         self.system, self.name, self.user = system, name, user
-        self.runtime = f"/run/user/{user}"
+        self.runtime = runtime or f"/run/user/{user}"
         self.home = f"/home/{name}"
         self.variables = {"HOME": self.home, "USER": name, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8",
                           "XDG_RUNTIME_DIR": self.runtime}
@@ -144,6 +144,16 @@ class PlainSession(Session):
         self.variables["XDG_CONFIG_HOME"] = f"{self.home}/other settings"
         self.start(PROGRAM, *options, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
-        wait_until(lambda: "org.defaultsd.Defaults1" in self.run(
-            "dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/",
-            "org.freedesktop.DBus.ListNames"), "the daemon serves")
+        wait_until(lambda: "org.defaultsd.Defaults1" in self.names(), "the daemon serves")
+
+    def names(self):
+        """The names on the bus."""
+        return self.run("dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+                        "org.freedesktop.DBus.ListNames")
+
+    def log_out(self):
+        """Ends the bus, and with it the programs that are on it."""
+        bus, = self.run("dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/",
+                        "org.freedesktop.DBus.GetConnectionUnixProcessID",
+                        "string:org.freedesktop.DBus").split()[-1:]
+        self.system.run("kill", bus)

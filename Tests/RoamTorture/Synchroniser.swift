@@ -6,7 +6,11 @@ import TestSupport
 /// Folders of machines that a bad synchroniser keeps the same in the end: it copies files late, in any
 /// order, twice, in old versions, and cut in the middle.
 final class Synchroniser: @unchecked Sendable {
+    /// The file that marks the place, which is never written again.
+    private static let marker = "defaultsd-roam"
+
     private var random: SeededGenerator
+    private let place = ReplicaID.random()
     private var folders: [Int: TemporaryDirectory] = [:]
     /// Earlier contents of files.
     private var old: [String: [Data]] = [:]
@@ -19,10 +23,9 @@ final class Synchroniser: @unchecked Sendable {
         if let folder = folders[machine] { return folder.path }
         let folder = try TemporaryDirectory()
         folders[machine] = folder
-        // A place is made once, and the others join it.
-        if let first = folders.first(where: { $0.key != machine }) {
-            try copyAll(from: first.value.path, to: folder.path)
-        }
+        // The place was made before, by a machine that is gone.
+        try Data("defaultsd-roam place \(place)\n".utf8)
+            .write(to: URL(filePath: folder.path + "/" + Self.marker))
         return folder.path
     }
 
@@ -31,23 +34,13 @@ final class Synchroniser: @unchecked Sendable {
             .sorted()
     }
 
-    private func copyAll(from source: String, to target: String) throws {
-        for name in try names(in: source) {
-            guard let data = FileManager.default.contents(atPath: source + "/" + name) else {
-                continue
-            }
-            try data.write(to: URL(filePath: target + "/" + name), options: .atomic)
-        }
-    }
-
     /// Copies one file from one folder to another, perhaps badly.
     func copySomething() throws {
         let all = folders.keys.sorted()
         guard let source = all.randomElement(using: &random),
             let target = all.randomElement(using: &random),
             source != target, let from = folders[source]?.path, let to = folders[target]?.path,
-            // The file that marks the place is never written again.
-            let name = try names(in: from).filter({ $0 != "defaultsd-roam" })
+            let name = try names(in: from).filter({ $0 != Self.marker })
                 .randomElement(using: &random),
             let data = FileManager.default.contents(atPath: from + "/" + name)
         else { return }

@@ -7,7 +7,12 @@ import RoamingTerms
 
 /// Random steps of some machines, and what was wrong at the end.
 final class Torture: @unchecked Sendable {
-    private static let domains = ["org.example.One", "org.example.Two"]
+    private static let domains =
+        ["org.example.One", "org.example.Two"] + (0..<lateDomains).map { "org.example.Late\($0)" }
+    /// The domains that appear one after the other, also in the middle of a round.
+    private static let lateDomains = 8
+    /// How many writes there are between two such domains.
+    private static let lateness = 20
     /// The steps at which everything is on the disk.
     private static let durableSteps: Set = ["settled", "stored", "synchronized", "noting losers"]
     private static let keys = ["a", "b", "c", "d"]
@@ -62,7 +67,9 @@ final class Torture: @unchecked Sendable {
     }
 
     private func edit(_ machine: TormentedMachine) async throws {
-        guard let domain = Self.domains.randomElement(using: &random),
+        let late = min(Self.lateDomains, ledger.writes.count / Self.lateness)
+        let known = Self.domains.prefix(2) + Self.domains.dropFirst(2).prefix(late).suffix(1)
+        guard let domain = known.randomElement(using: &random),
             let name = Self.keys.randomElement(using: &random)
         else { return }
         let key = RoamingKey(domain: domain, name: name)
@@ -165,7 +172,7 @@ final class Torture: @unchecked Sendable {
         await machine.engine?.close()
         let engine = try await place.engine(for: machine, on: loop)
         machine.engine = engine
-        let rules = try Self.domains.map { ($0, try KeyedArchiveEncoder().encode(true)) }
+        let rules = [("org.example.*", try KeyedArchiveEncoder().encode(true))]
         let roamer = try Roamer(
             machine.defaults,
             at: FaultyEngine(engine) { step in

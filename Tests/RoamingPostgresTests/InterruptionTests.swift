@@ -47,8 +47,9 @@ struct InterruptionTests {
             #expect(try await cut.pull().values == ["k": "c\(bytes)", "l": "c\(bytes)"])
             bytes += 41
         } while hasCut
-        // The cut was before the commit and after it.
-        #expect(madeBefore > 0 && madeBefore < bytes / 41)
+        // The cut was before the commit, and after it where the server still had to answer.
+        #expect(madeBefore < bytes / 41)
+        #expect(madeBefore > 0 || direction == .toServer)
     }
 
     @Test func `A connection is cut anywhere in a meeting, and nobody joins anew`() async throws {

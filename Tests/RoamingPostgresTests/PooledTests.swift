@@ -35,10 +35,12 @@ struct PooledTests {
     }
 
     /// Runs SQL as a client of the pooler that has a token, or none.
-    private func attack(_ sql: String, with token: PoolToken? = nil) -> ProgramResult {
+    ///
+    /// Others go on meanwhile: the server ends transactions whose client does not.
+    private func attack(_ sql: String, with token: PoolToken? = nil) async -> ProgramResult {
         let identity =
             token.map { "SELECT set_config('roam.token', '\($0.text)', true) \\gset\n" } ?? ""
-        return ProgramResult.run(
+        return await ProgramResult.running(
             [
                 "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose",
                 pooler.address(),
@@ -128,9 +130,10 @@ struct PooledTests {
             name, withData: false, at: address, on: server.loop.loop)
         let ended = await #expect(throws: EngineError.self) { try await machine.meet() }
         #expect(ended?.kind == .refused)
-        await #expect(throws: SetupError.self) {
-            try await ServerSetup.addTokens(
-                for: ["nobody at all"], at: address, on: server.loop.loop)
+        for name in [name, "nobody at all"] {
+            await #expect(throws: SetupError.self) {
+                try await ServerSetup.addTokens(for: [name], at: address, on: server.loop.loop)
+            }
         }
     }
 
@@ -187,21 +190,21 @@ struct PooledTests {
         let before = try stored(of: name)
         for client in [nil, own] {
             for (sql, state) in Self.refused {
-                let result = attack(sql.replacing("VICTIM", with: name), with: client)
+                let result = await attack(sql.replacing("VICTIM", with: name), with: client)
                 #expect(
                     result.status != 0 && result.error.contains("ERROR:  \(state):"),
                     "\(sql): \(result)")
             }
             for sql in Self.empty {
-                let result = attack(sql.replacing("VICTIM", with: name), with: client)
+                let result = await attack(sql.replacing("VICTIM", with: name), with: client)
                 #expect(result.output.isEmpty, "\(sql): \(result)")
             }
         }
         // Without a token there are no rows; with one there are the user's own.
         let all = "SELECT owner FROM roam.account"
-        #expect(attack(all).output == "")
-        #expect(attack(all, with: own).output == "\(enemy)\n")
-        #expect(attack("SELECT roam.caller()").output == "\n")
+        #expect(await attack(all).output == "")
+        #expect(await attack(all, with: own).output == "\(enemy)\n")
+        #expect(await attack("SELECT roam.caller()").output == "\n")
         #expect(try stored(of: name) == before)
     }
 
@@ -215,21 +218,22 @@ struct PooledTests {
         }()
         for _ in 0..<5 {
             let look = "SELECT query FROM pg_stat_activity; SELECT * FROM pg_prepared_statements;"
-            let seen = attack(String(repeating: look, count: 20))
+            let seen = await attack(String(repeating: look, count: 20))
             #expect(seen.status == 0 && !seen.output.contains(token.text), "\(seen)")
         }
         try await meetings
         // Both sessions are used, also after an error.
         for _ in 0..<6 {
             try await machine.meet()
-            _ = attack("SELECT 1 / 0", with: token)
-            let found = attack("SELECT current_setting('roam.token', true); TABLE roam.account")
+            _ = await attack("SELECT 1 / 0", with: token)
+            let found = await attack(
+                "SELECT current_setting('roam.token', true); TABLE roam.account")
             #expect(found.output == "\n", "\(found)")
         }
         // Settings that a client leaves in a session do not take others to its account, or from theirs.
         let (_, own) = try await newUser()
         for _ in 0..<4 {
-            _ = attack(
+            _ = await attack(
                 """
                 SET roam.token = '\(own.text)'; SET search_path = pg_temp;
                 SET default_transaction_read_only = on; SET row_security = off
@@ -242,7 +246,7 @@ struct PooledTests {
         }
         let owners = try server.administer("SELECT DISTINCT owner FROM roam.entry")
         #expect(owners == "\(name)\n")
-        #expect(attack("TABLE roam.account").output == "")
+        #expect(await attack("TABLE roam.account").output == "")
     }
 
     @Test func `What a client makes of the role's settings ends with the next set-up`() async throws
@@ -250,7 +254,7 @@ struct PooledTests {
         let (_, token) = try await newUser()
         let machine = try machine(with: token)
         try await machine.meet()
-        let spoiled = attack(
+        let spoiled = await attack(
             "ALTER ROLE roam_pooled SET default_transaction_read_only = on", with: token)
         #expect(spoiled.status == 0, "\(spoiled)")
         _ = try await ServerSetup.initialize(at: server.postgres.address(), on: server.loop.loop)

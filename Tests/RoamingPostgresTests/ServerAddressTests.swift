@@ -65,6 +65,25 @@ import Testing
         #expect(error?.description.contains("hunter2") == false)
     }
 
+    @Test(arguments: [
+        ("hots=db", "hots"), ("host=db user=ada sslmod=x", "sslmod"),
+        ("postgresql://ada@db:5432/x?sslmod=x", "sslmod"),
+    ])
+    func `An option that does not exist is named`(_ string: String, _ option: String) throws {
+        let error = #expect(throws: ServerAddressError.self) { try address(string) }
+        #expect(error?.description.hasSuffix("\"\(option)\"") == true)
+    }
+
+    @Test(arguments: [
+        "host=db passwrod=secret", "host=db pass=a secret=x", "postgresql://ada:a?secret=x@db",
+        "postgresql://ada:a@db?secret=x",
+    ])
+    func `What may be a part of a password is not repeated`(_ string: String) throws {
+        let error = #expect(throws: ServerAddressError.self) { try address(string) }
+        #expect(error?.description.contains("secret") == false)
+        #expect(error?.description.contains("passwrod") == false)
+    }
+
     @Test func `What is not said has a value that fits`() throws {
         let options = try address("host=db.example.org").options
         #expect(options["dbname"] == "defaults")

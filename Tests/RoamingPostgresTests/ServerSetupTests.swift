@@ -90,8 +90,10 @@ struct ServerSetupTests {
         #expect(users.map(\.machines) == [1, 0])
         #expect(users[0].bytes == Int64(2 * (100 + "org.example.App".utf8.count + 2)))
         #expect(users[0].seen != nil && users[1].seen == nil)
+        #expect(users.map(\.mayRoam) == [true, true])
         try await ServerSetup.removeUser("ada", withData: false, at: address, on: loop)
-        #expect(try await ServerSetup.users(at: address, on: loop).count == 2)
+        #expect(
+            try await ServerSetup.users(at: address, on: loop).map(\.mayRoam) == [false, true])
         await #expect(throws: EngineError.self) { try await machine.meet() }
         try await ServerSetup.addUser("ada", at: address, on: loop)
         #expect(try await machine.meet().state == .continued)

@@ -102,10 +102,10 @@ extension RestorationOutcome {
 
 /// What has changed in a domain after a generation.
 public struct DomainDifference: Sendable {
-    /// The archives that were set since then, by key, as bytes that have not been validated.
+    /// The keys that were set since then with their archives, as bytes that have not been validated.
     ///
-    /// Large ones are not included.
-    public let changed: [String: [UInt8]]
+    /// Large ones are not included. Two keys may be equal as strings and have different bytes.
+    public let changed: [(key: String, archive: [UInt8])]
     /// The keys of large archives that were set since then, too; each has to be read by a call.
     public let large: [String]
     /// The keys that were removed since then.
@@ -160,7 +160,7 @@ extension RemoteDefaults {
         let reply = try await call(
             Contract.GetChanges.self, (domain, generation), timeout: Self.differencePatience)
         return DomainDifference(
-            changed: Dictionary(reply.changed) { first, _ in first }, large: reply.large,
+            changed: reply.changed.map { (key: $0.0, archive: $0.1) }, large: reply.large,
             removed: reply.removed, generation: reply.generation, isComplete: reply.isComplete)
     }
 
@@ -172,7 +172,7 @@ extension RemoteDefaults {
             let (entries, generation) = try await call(
                 Contract.GetAll.self, domain, timeout: Self.differencePatience)
             return DomainDifference(
-                changed: Dictionary(entries) { first, _ in first }, large: [], removed: [],
+                changed: entries.map { (key: $0.0, archive: $0.1) }, large: [], removed: [],
                 generation: generation, isComplete: false)
         } catch let error as DefaultsError where error.code == .tooLarge {
             return try await difference(of: domain, since: 0)

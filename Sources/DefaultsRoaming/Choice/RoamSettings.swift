@@ -12,7 +12,8 @@ package struct RoamSettings: Sendable, Equatable {
         /// A directory that something else keeps the same on all machines, by its absolute path.
         case directory(String)
 
-        /// The address or the path.
+        /// The address or the path, as it was set: it tells places from each other, and may have a
+        /// password that must not be shown.
         package var description: String {
             switch self {
             case .server(let address): address

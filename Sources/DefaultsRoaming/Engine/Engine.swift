@@ -68,6 +68,9 @@ package protocol Engine: AnyObject, Sendable {
     /// What the engine has and cannot be used, by the names that it has there, with the reasons.
     var refusals: [RoamingKey: String] { get async }
 
+    /// What the engine has apart from keys and cannot use, such as files: a sentence for each.
+    var problems: [String] { get async }
+
     /// Lets go of everything outside of the process.
     func close() async
 }
@@ -75,6 +78,9 @@ package protocol Engine: AnyObject, Sendable {
 extension Engine {
     /// Nothing: the engine hands out what it has as it is.
     package var refusals: [RoamingKey: String] { [:] }
+
+    /// None: the engine uses all that it has.
+    package var problems: [String] { [] }
 }
 
 /// How a replica finds the engine.

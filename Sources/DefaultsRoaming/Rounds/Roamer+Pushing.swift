@@ -7,23 +7,30 @@ import RoamingTerms
 extension Roamer {
     /// Pushes edits, one batch after the other.
     ///
-    /// - Returns: How many were pushed, and whether one has lost.
-    func push() async throws -> (count: Int, hasLost: Bool) {
-        var (count, hasLost) = (0, false)
-        while let values = try await nextBatch() {
+    /// - Returns: How many were pushed, and whether there is something to store or to push because of
+    ///   that: what won elsewhere, and what lost and is kept as a value that roams, too.
+    func push() async throws -> (count: Int, isAgainDue: Bool) {
+        var (count, isAgainDue) = (0, false)
+        while true {
+            let (values, isAnyDropped) = try await nextBatch(&isAgainDue)
+            guard !values.isEmpty else {
+                if isAnyDropped { continue }
+                return (count, isAgainDue)
+            }
             // Invariant 2.
             try state.noteDurable(upTo: await defaults.synchronize())
-            replica.batch += 1
-            replica.nonce = ReplicaID.random().bytes
-            replica.isAnswered = false
+            var next = replica
+            next.batch += 1
+            next.nonce = ReplicaID.random().bytes
+            next.isAnswered = false
             try await beforeStep("synchronized")
-            try state.begin(replica, pushing: values)
+            try state.begin(next, pushing: values)
+            replica = next
             try await beforeStep("pushing")
             let outcomes = try await pushBatch()
             count += outcomes.count
-            hasLost = hasLost || outcomes.contains { $0.result == .lost }
+            isAgainDue = isAgainDue || outcomes.contains { $0.result == .lost }
         }
-        return (count, hasLost)
     }
 
     /// Pushes the batch of an interrupted round again.
@@ -31,45 +38,64 @@ extension Roamer {
         _ = try await pushBatch()
     }
 
-    /// The next values to push; nil if there are none.
-    private func nextBatch() async throws -> [(RoamingKey, [UInt8]?)]? {
+    /// The next values to push; empty if there are none among the next edits.
+    ///
+    /// - Parameter isAgainDue: Becomes true if a version can be stored because an edit was none.
+    /// - Returns: The values, and whether edits were found that are not to be pushed.
+    private func nextBatch(
+        _ isAgainDue: inout Bool
+    ) async throws -> (values: [(RoamingKey, [UInt8]?)], isAnyDropped: Bool) {
         let edits = try state.edits().filter { $0.obstacle == nil }.prefix(Self.largestBatch)
-        var values: [(RoamingKey, [UInt8]?)] = []
-        var bytes = 0
+        var (values, bytes, isAnyDropped): ([(RoamingKey, [UInt8]?)], Int, Bool) = ([], 0, false)
         for (domain, edits) in Dictionary(grouping: edits, by: \.key.domain).sorted(by: {
             $0.key < $1.key
         }) {
-            let current = try await archives(of: edits.map(\.key.name), in: domain)
+            let current = try await archives(of: edits.map(\.key), in: domain)
             for edit in edits where bytes < Self.largestBytes {
-                let archive = current[edit.key.name]
-                let base = try state.base(of: edit.key)
+                let (key, archive) = (edit.key, current[edit.key])
+                let base = try state.base(of: key)
                 let isSame = (base?.digest ?? .ofNothing) == ValueDigest(of: archive)
                 if isSame, edit.moment != .asBase {
                     // It was changed back.
-                    try state.removeEdit(of: edit.key)
-                } else if let obstacle = archive.flatMap(Self.obstacle) {
-                    try state.note(obstacle: obstacle, of: [edit.key])
+                    try state.removeEdit(of: key)
+                    isAnyDropped = true
+                    if try state.arrival(of: key) != nil { isAgainDue = true }
+                } else if let obstacle = obstacle(to: archive, of: edit) {
+                    try state.note(obstacle: obstacle, of: [key])
+                    isAnyDropped = true
                 } else {
-                    values.append((edit.key, archive))
+                    values.append((key, archive))
                     bytes += archive?.count ?? 0
                 }
             }
         }
-        return values.isEmpty ? nil : values
+        return (values, isAnyDropped)
     }
 
-    /// The archives of keys, without those that have none.
-    private func archives(of keys: [String], in domain: String) async throws -> [String: [UInt8]] {
-        var archives: [String: [UInt8]] = [:]
+    /// Why the value of an edit stays here; nil if it is to be pushed.
+    private func obstacle(to archive: [UInt8]?, of edit: EditedKey) -> String? {
+        if let archive { return Self.obstacle(to: archive) }
+        guard !edit.isRemoval else { return nil }
+        // Either it was removed since, which the next look tells, or it is damaged.
+        changed?.insert(edit.key.domain)
+        return "its value cannot be read"
+    }
+
+    /// The archives of keys, without those that have none, or one that cannot be read.
+    private func archives(
+        of keys: [RoamingKey], in domain: String
+    ) async throws -> [RoamingKey: [UInt8]] {
+        var archives: [RoamingKey: [UInt8]] = [:]
+        var singles = keys
         if keys.count > Self.fewKeys {
             let whole = try await defaults.wholeDifference(of: domain)
-            archives = whole.changed
-            for key in keys where whole.large.contains(key) {
-                archives[key] = try await archive(of: key, in: domain)
+            for (key, bytes) in whole.changed {
+                archives[RoamingKey(domain: domain, name: key)] = bytes
             }
-        } else {
-            for key in keys { archives[key] = try await archive(of: key, in: domain) }
+            singles = whole.large.map { RoamingKey(domain: domain, name: $0) }
+                .filter(Set(keys).contains)
         }
+        for key in singles { archives[key] = try await archive(of: key.name, in: domain) }
         return archives
     }
 
@@ -95,16 +121,18 @@ extension Roamer {
             try await beforeStep("pushed")
             try await keep(losers)
             try await beforeStep("kept")
-            replica.isAnswered = true
+            var next = replica
+            next.isAnswered = true
             for outcome in outcomes where outcome.result == .lost {
                 // A version that was read already comes again.
                 if try state.arrival(of: outcome.key) == nil {
-                    replica.revision = min(replica.revision, outcome.mark.revision - 1)
+                    next.revision = min(next.revision, max(outcome.mark.revision, 1) - 1)
                 }
             }
             try state.end(
-                replica, outcomes,
+                next, outcomes,
                 of: Dictionary(values.map { ($0.key, $0.archive) }) { first, _ in first })
+            replica = next
             return outcomes
         } catch let error as EngineError {
             guard case .full(let keys) = error.kind, !keys.isEmpty else { throw error }
@@ -116,20 +144,30 @@ extension Roamer {
 
     /// Stores what lost as values of ``RoamTerms/conflicts``, and lets the engine forget that it was to
     /// be told.
+    ///
+    /// If the daemon refuses them, the engine keeps them, and tells them again.
     func keep(_ losers: [Loser]) async throws {
         guard !losers.isEmpty else { return }
         var transaction = DefaultsTransaction()
         for loser in losers where loser.key.domain != RoamTerms.conflicts {
             let kept = KeptLoser(
                 domain: loser.key.domain, key: loser.key.name, name: loser.name)
-            guard let valueKey = kept.valueKey, let aboutKey = kept.aboutKey else { continue }
             let archive = loser.archive.flatMap { try? KeyedArchive(validating: $0) }
-            if let archive { transaction.set(valueKey, to: archive) }
-            transaction.set(aboutKey, to: try KeyedArchiveEncoder().encode(await facts(of: loser)))
+            if let archive { transaction.set(kept.valueKey, to: archive) }
+            transaction.set(
+                kept.aboutKey, to: try KeyedArchiveEncoder().encode(await facts(of: loser)))
         }
         if !transaction.isEmpty {
             transaction.isDurable = true
-            try await defaults.apply(transaction, in: RoamTerms.conflicts)
+            do {
+                try await defaults.apply(transaction, in: RoamTerms.conflicts)
+            } catch let error as DefaultsError
+                where [.locked, .tooLarge, .refused, .limitsExceeded].contains(error.code)
+            {
+                obstacleToKeeping = error.message
+                return
+            }
+            obstacleToKeeping = nil
             noteOwnChange(of: RoamTerms.conflicts)
         }
         try await beforeStep("noting losers")
@@ -141,7 +179,7 @@ extension Roamer {
             if case .known(let time) = loser.time { Double(time) / 1e6 } else { nil }
         return LoserFacts(
             removed: loser.archive == nil, machine: await name(of: loser.replica), written: written,
-            noticed: Double(time(nil)))
+            noticed: Double(time(nil)), key: loser.key.name)
     }
 
     private func name(of replica: ReplicaID) async -> String {

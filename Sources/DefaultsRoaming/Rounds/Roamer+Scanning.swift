@@ -14,14 +14,11 @@ extension Roamer {
             // A power cut may have taken the changes after that. None of them has left this machine.
             difference = try await defaults.difference(of: domain, since: since.durable)
         }
-        var values = difference.changed.mapValues(Optional.some)
-        for key in difference.large where rule.covers(key) {
-            if let bytes = try await archive(of: key, in: domain) { values[key] = bytes }
-        }
-        var missing = Set(difference.removed)
+        var values = try await values(in: difference, of: domain, rule)
+        var missing = Set(difference.removed.map { RoamingKey(domain: domain, name: $0) })
         // Nobody knows how the values of an older database came about, and when.
         var isOlder = false
-        var lost: [String] = []
+        var lost: [RoamingKey] = []
         if let since, !difference.isComplete {
             isOlder = try await !isRecordWhole(since: since.durable, in: difference)
             for (key, base) in try state.bases(in: domain)
@@ -29,44 +26,72 @@ extension Roamer {
                 if isOlder { lost.append(key) } else { missing.insert(key) }
             }
         }
+        var unknown: [RoamingKey: [UInt8]] = [:]
+        if try state.hasNewKeys(domain) {
+            let whole = try await defaults.wholeDifference(of: domain)
+            unknown = try await self.values(in: whole, of: domain, rule)
+                .filter { values[$0.key] == nil && !missing.contains($0.key) }
+        }
         try await beforeStep("looked")
-        let times =
-            since == nil ? [:] : try await times(of: Array(values.keys) + missing, in: domain)
-        let scan = Scan(
-            domain: domain, generation: difference.generation, isFirst: since == nil,
-            isOlder: isOlder)
+        let times = since == nil ? [:] : try await times(of: Array(values.keys) + missing)
+        let scan = Scan(isFirst: since == nil, isOlder: isOlder, times: times)
+        var next = replica
         try state.connection.transaction { () throws(SQLiteError) in
-            for (key, bytes) in values where rule.covers(key) {
-                try note(key, bytes, in: scan, times)
+            for (key, bytes) in values { try note(key, bytes, in: scan) }
+            for key in missing where rule.covers(key.name) { try note(key, nil, in: scan) }
+            for (key, bytes) in unknown {
+                // Others had part in roaming before, and have not changed since.
+                guard try state.base(of: key) == nil, try state.edit(of: key) == nil else {
+                    continue
+                }
+                try note(key, bytes, in: Scan(isFirst: true, isOlder: isOlder, times: [:]))
             }
-            for key in missing where rule.covers(key) { try note(key, nil, in: scan, times) }
-            for key in lost where rule.covers(key) {
+            for key in lost where rule.covers(key.name) {
                 // It comes back from the engine.
-                try state.removeBase(of: RoamingKey(domain: domain, name: key))
-                replica.revision = 0
+                try state.removeBase(of: key)
+                next.revision = 0
             }
-            if !lost.isEmpty { try state.write(replica) }
+            if !lost.isEmpty { try state.write(next) }
             try state.write(generation: difference.generation, of: domain)
         }
+        replica = next
+    }
+
+    /// The values of a difference that roam.
+    private func values(
+        in difference: DomainDifference, of domain: String, _ rule: RoamChoice.Rule
+    ) async throws -> [RoamingKey: [UInt8]] {
+        var values: [RoamingKey: [UInt8]] = [:]
+        for (key, bytes) in difference.changed where rule.covers(key) {
+            values[RoamingKey(domain: domain, name: key)] = bytes
+        }
+        for key in difference.large where rule.covers(key) {
+            if let bytes = try await archive(of: key, in: domain) {
+                values[RoamingKey(domain: domain, name: key)] = bytes
+            }
+        }
+        return values
     }
 
     /// What is known about a look at a domain.
     private struct Scan {
-        let domain: String
-        let generation: UInt64
+        /// Whether the keys have had no part in roaming before.
         let isFirst: Bool
+        /// Whether the database was put back to an earlier state.
         let isOlder: Bool
+        /// When keys were changed, in microseconds since 1970.
+        let times: [RoamingKey: Int64]
     }
 
     /// Notes a value that may be an edit.
     private func note(
-        _ name: String, _ archive: [UInt8]?, in scan: Scan, _ times: [String: Int64]
+        _ key: RoamingKey, _ archive: [UInt8]?, in scan: Scan
     ) throws(SQLiteError) {
-        let key = RoamingKey(domain: scan.domain, name: name)
         var base = try state.base(of: key)
+        let known = try state.edit(of: key)
         if (base?.digest ?? .ofNothing) == ValueDigest(of: archive) {
             // The engine has lost what is here, and gets it again.
-            if try state.edit(of: key)?.moment != .asBase { try state.removeEdit(of: key) }
+            if known?.moment != .asBase { try state.removeEdit(of: key) }
             return
         }
         if scan.isOlder, base != nil {
@@ -75,30 +100,35 @@ extension Roamer {
             if let base { try state.write(base, of: key) }
         }
         let moment: EditMoment =
-            if scan.isFirst {
-                .unknown
-            } else if let heard = heard[key] {
+            if let heard = heard[key] {
                 .at(heard)
-            } else if let time = times[name] {
+            } else if scan.isFirst {
+                known?.moment ?? .unknown
+            } else if let time = scan.times[key] {
                 .noted(time)
             } else {
                 scan.isOlder ? .unknown : .at(clock())
             }
         try state.write(
-            EditedKey(key: key, moment: moment, obstacle: archive.flatMap(Self.obstacle)))
+            EditedKey(
+                key: key, moment: moment, isRemoval: archive == nil,
+                obstacle: archive.flatMap(Self.obstacle)))
     }
 
     /// How many keys a call names.
     private static let keysOfCall = 1000
 
-    /// When keys were changed of which nobody has told, in microseconds since 1970.
-    private func times(of keys: [String], in domain: String) async throws -> [String: Int64] {
-        let unheard = keys.filter { heard[RoamingKey(domain: domain, name: $0)] == nil }
-        var times: [String: Int64] = [:]
+    /// When keys of a domain were changed of which nobody has told, in microseconds since 1970.
+    private func times(of keys: [RoamingKey]) async throws -> [RoamingKey: Int64] {
+        guard let domain = keys.first?.domain else { return [:] }
+        let unheard = keys.filter { heard[$0] == nil }.map(\.name)
+        var times: [RoamingKey: Int64] = [:]
         for start in stride(from: 0, to: unheard.count, by: Self.keysOfCall) {
             let part = Array(unheard[start..<min(start + Self.keysOfCall, unheard.count)])
             for change in try await defaults.changeTimes(of: part, in: domain) ?? [] {
-                times[change.key] = change.time.map { Int64(clamping: $0) * 1_000_000 }
+                times[RoamingKey(domain: domain, name: change.key)] = change.time.map {
+                    Int64(clamping: $0) * 1_000_000
+                }
             }
         }
         return times

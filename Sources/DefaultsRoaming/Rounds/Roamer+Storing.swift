@@ -6,55 +6,55 @@ import RoamingTerms
 
 /// Storing what others have changed.
 extension Roamer {
-    /// Stores the arrivals for which there is no edit, each domain in one change.
+    /// Stores the arrivals for which there is no edit, in changes of a size that the daemon takes.
     ///
     /// - Returns: How many were stored, and the domains in which a key was changed meanwhile.
     func storeArrivalsOnce() async throws -> (stored: Int, outdated: Set<String>) {
-        var byDomain: [String: [Arrival]] = [:]
-        for arrival in try state.arrivals() where arrival.obstacle == nil {
-            let key = arrival.version.key
-            guard try state.edit(of: key) == nil else { continue }
-            if try state.base(of: key)?.digest == ValueDigest(of: arrival.version.archive) {
-                try state.take(replica) { () throws(SQLiteError) in try state.store(arrival.version)
-                }
-            } else {
-                byDomain[key.domain, default: []].append(arrival)
-            }
-        }
         var (stored, outdated) = (0, Set<String>())
-        for (domain, arrivals) in byDomain.sorted(by: { $0.key < $1.key }) {
-            for part in Self.parts(of: arrivals) {
-                if try await store(part, in: domain) {
+        for domain in try state.domainsOfArrivals() {
+            // A value that nobody has looked at may be an edit.
+            if try state.generations(of: domain) == nil { try await scan(domain) }
+            var last: String?
+            while true {
+                let part = try state.arrivals(in: domain, after: last, limit: Self.largestBytes)
+                guard let end = part.last else { break }
+                last = end.version.key.name
+                if try await store(different(part), in: domain) {
                     stored += part.count
                 } else {
                     outdated.insert(domain)
+                    break
                 }
             }
         }
         return (stored, outdated)
     }
 
-    /// Divides arrivals into changes of a size that the daemon takes.
-    private static func parts(of arrivals: [Arrival]) -> [[Arrival]] {
-        var parts: [[Arrival]] = []
-        var bytes = largestBytes
-        for arrival in arrivals {
-            bytes += arrival.version.archive?.count ?? 0
-            if bytes >= largestBytes {
-                parts.append([])
-                bytes = arrival.version.archive?.count ?? 0
+    /// Notes the arrivals whose value is here already.
+    ///
+    /// - Returns: The others.
+    private func different(_ arrivals: [Arrival]) throws -> [Arrival] {
+        var others: [Arrival] = []
+        try state.take(replica) { () throws(SQLiteError) in
+            for arrival in arrivals {
+                let base = try state.base(of: arrival.version.key)
+                if base?.digest == ValueDigest(of: arrival.version.archive) {
+                    try state.store(arrival.version)
+                } else {
+                    others.append(arrival)
+                }
             }
-            parts[parts.count - 1].append(arrival)
         }
-        return parts
+        return others
     }
 
     /// Stores versions in one change, which is on disk then.
     ///
     /// - Returns: False if a key was changed since the domain was looked at.
     private func store(_ arrivals: [Arrival], in domain: String) async throws -> Bool {
-        guard !arrivals.isEmpty else { return true }
-        if try state.generations(of: domain) == nil { try await scan(domain) }
+        guard !arrivals.isEmpty, let known = try state.generations(of: domain) else {
+            return true
+        }
         var transaction = DefaultsTransaction()
         for version in arrivals.map(\.version) {
             if let archive = version.archive {
@@ -67,7 +67,7 @@ extension Roamer {
         transaction.token = token
         transaction.isDurable = true
         transaction.listsLockedKeys = true
-        transaction.unchangedSince = try state.generations(of: domain)?.looked
+        transaction.unchangedSince = known.looked
         try state.begin(token, storing: arrivals)
         try await beforeStep("storing")
         do {
@@ -81,7 +81,7 @@ extension Roamer {
             case .conflict:
                 try state.end(token, isMade: false)
                 return false
-            case .locked, .tooLarge, .refused:
+            case .locked, .tooLarge, .refused, .limitsExceeded:
                 try state.end(token, isMade: false)
                 return try await storeOthers(of: arrivals, in: domain, after: error)
             default:
@@ -96,11 +96,12 @@ extension Roamer {
         of arrivals: [Arrival], in domain: String, after error: DefaultsError
     ) async throws -> Bool {
         let locked = Set(error.lockedKeys[domain] ?? [])
-        let refused = arrivals.filter {
-            arrivals.count == 1 || locked.contains($0.version.key.name)
+        func isRefused(_ arrival: Arrival) -> Bool {
+            arrivals.count == 1 || locked.contains(arrival.version.key.name)
         }
+        let refused = arrivals.filter(isRefused)
         try state.note(obstacle: error.message, ofArrivals: refused.map(\.version.key))
-        let others = arrivals.filter { !refused.contains($0) }
+        let others = arrivals.filter { !isRefused($0) }
         guard refused.isEmpty else { return try await store(others, in: domain) }
         // The daemon does not say which one it is.
         var areUpToDate = true

@@ -12,6 +12,7 @@ package import RoamingTerms
 //    is asked for by this name, and never made twice.
 // 4. A removal is believed only if the database has a record of it.
 // 5. What loses is stored as a value of `RoamTerms.conflicts` before the engine forgets about it.
+// 6. What is known in memory about the replica changes when it is on disk. So a full disk loses nothing.
 
 /// Keeps the defaults of a replica and an engine the same.
 ///
@@ -53,8 +54,16 @@ package actor Roamer {
     var machineNames: [ReplicaID: String] = [:]
     /// What the engine has sent and nobody can use, with the reason.
     package private(set) var refusals: [RoamingKey: String] = [:]
+    /// Why values that lost cannot be kept; nil if they can.
+    var obstacleToKeeping: String?
     /// Whether the engine was told how far this replica is, since the start.
     private var hasReported = false
+    /// Whether the engine was never met, so that the state has what is known of an earlier one.
+    private(set) var isNew = false
+    /// When what could not be exchanged was last tried; nil if it is to be tried now.
+    private var lastRetry: Moment?
+    /// How long something that could not be exchanged is left alone.
+    private static let retryInterval = Duration.seconds(24 * 3600)
 
     /// Makes a roamer that has looked at nothing yet.
     ///
@@ -84,12 +93,18 @@ package actor Roamer {
         self.machine = machine
         self.choice = choice
         state = try RoamState(path: stateDirectory + "/" + RoamState.fileName)
-        if let known = try state.replica(), known.engine == engineName {
-            replica = known
-            try state.forgetObstacles()
-        } else {
-            replica = .new(at: engineName)
-            try state.joinAnew(replica)
+        guard let known = try state.replica(), known.engine == engineName else {
+            // What is known of an earlier engine is forgotten when this one is met, and not if its
+            // address is wrong.
+            replica = try state.candidate(for: engineName)
+            isNew = true
+            return
+        }
+        replica = known
+        let former = try state.choice(isEncrypted: choice.isEncrypted)
+        if former != choice {
+            replica.revision = 0
+            try state.change(from: former, to: choice, replica)
         }
     }
 
@@ -100,17 +115,23 @@ package actor Roamer {
     @discardableResult
     package func round() async throws -> (pushed: Int, stored: Int) {
         try await settle()
-        try await meet()
+        try retryWhenDue()
+        do {
+            try await meet()
+        } catch {
+            // What waits is known, and dated, while the engine is away.
+            if !isNew, try state.pushedValues().isEmpty { try? await scanChanged() }
+            throw error
+        }
         try await resume()
         var (pushed, stored) = (0, 0)
         for _ in 0..<Self.longestRound {
             try await scanChanged()
             try await pull()
             stored += try await storeArrivals()
-            let (count, hasLost) = try await push()
+            let (count, isAgainDue) = try await push()
             pushed += count
-            // What won is to be stored here, and what lost is kept as a value that roams, too.
-            if !hasLost, changed?.isEmpty == true { break }
+            if !isAgainDue, changed?.isEmpty == true { break }
         }
         return (pushed, stored)
     }
@@ -122,28 +143,37 @@ package actor Roamer {
 
     /// A change of the user's own layer was heard of.
     package func noteChange(of keys: [String], in domain: String) {
+        guard let rule = choice.rule(for: domain) else { return }
         let now = clock()
-        for key in keys { heard[RoamingKey(domain: domain, name: key)] = now }
+        for key in keys where rule.covers(key) {
+            heard[RoamingKey(domain: domain, name: key)] = now
+        }
         changed?.insert(domain)
     }
 
-    /// Changes may have been missed: all domains are looked at.
+    /// Changes may have been missed: all domains are looked at, and what could not be exchanged is tried
+    /// again.
     package func noteMissedChanges() {
         changed = nil
+        lastRetry = nil
     }
 
     /// Locks or bounds have changed: what could not be stored is tried again.
-    package func noteChangedLocks() throws {
-        try state.forgetObstacles()
+    package func noteChangedLocks() {
+        lastRetry = nil
     }
 
     /// Other keys roam from now on.
     package func change(to choice: RoamChoice) throws {
         guard choice != self.choice else { return }
+        if !isNew {
+            var next = replica
+            next.revision = 0
+            try state.change(from: self.choice, to: choice, next)
+            replica = next
+        }
         self.choice = choice
-        replica.revision = 0
         changed = nil
-        try state.change(where: choice.covers, replica)
     }
 
     // MARK: Beginning
@@ -167,25 +197,43 @@ package actor Roamer {
         }
     }
 
+    /// Tries again what could not be exchanged, such as for lack of room.
+    private func retryWhenDue() throws {
+        let now = clock()
+        if let lastRetry, lastRetry.age(at: now) < Self.retryInterval { return }
+        try state.forgetObstacles()
+        lastRetry = now
+    }
+
     private func meet() async throws {
         var meeting = try await meetOnce()
         if meeting.state == .mustJoinAnew {
-            replica = .new(at: replica.engine)
-            changed = nil
-            try state.joinAnew(replica)
+            try joinAnew(as: .new(at: replica.engine))
             meeting = try await meetOnce()
+        } else if isNew {
+            try joinAnew(as: replica)
         }
-        let isBehind = meeting.revision < replica.revision
-        if meeting.state == .rewound || isBehind {
-            replica.place = meeting.place
-            replica.revision = 0
-            replica.isDoubtful = true
-            try state.doubtEverything(replica)
-            try state.abandonBatch()
+        var next = replica
+        if meeting.state == .rewound || meeting.revision < replica.revision {
+            next.place = meeting.place
+            next.revision = 0
+            next.isDoubtful = true
+            try state.doubtEverything(next)
+            replica = next
         } else if replica.place != meeting.place {
-            replica.place = meeting.place
-            try state.note(replica)
+            next.place = meeting.place
+            try state.note(next)
+            replica = next
         }
+    }
+
+    private func joinAnew(as joining: ReplicaRecord) throws {
+        try state.joinAnew(joining, choice)
+        replica = joining
+        isNew = false
+        changed = nil
+        // What was changed before joining has no time.
+        heard = [:]
     }
 
     private func meetOnce() async throws -> Meeting {
@@ -202,13 +250,15 @@ package actor Roamer {
             domains = try await Set(defaults.domains()).union(state.domains())
         }
         changed = []
+        let known = heard
         do {
             for domain in domains where !domain.contains("@") { try await scan(domain) }
         } catch {
             changed = changed.map { $0.union(domains) }
             throw error
         }
-        heard = [:]
+        // What was heard of meanwhile may belong to the next look.
+        for (key, moment) in known where heard[key] == moment { heard[key] = nil }
     }
 
     // MARK: Pulling
@@ -223,15 +273,19 @@ package actor Roamer {
             }
             try await keep(page.losers)
             try await beforeStep("pulled")
-            replica.revision = page.revision
-            try state.take(replica) { () throws(SQLiteError) in
+            var next = replica
+            next.revision = page.revision
+            try state.take(next) { () throws(SQLiteError) in
                 for version in page.versions { try receive(version) }
             }
+            replica = next
             hasMore = page.hasMore
         }
         if replica.isDoubtful {
-            replica.isDoubtful = false
-            try state.take(replica) { () throws(SQLiteError) in try pushLostBases() }
+            var next = replica
+            next.isDoubtful = false
+            try state.take(next) { () throws(SQLiteError) in try pushLostBases() }
+            replica = next
         }
         if replica.revision != before || !hasReported {
             try await engine.notePulled(upTo: replica.revision)

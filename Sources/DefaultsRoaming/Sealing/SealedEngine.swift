@@ -19,7 +19,7 @@ package actor SealedEngine: Engine {
     private nonisolated let inner: any Engine
     private var state: State
     /// What the place has and nobody with the key has sealed, with the reason.
-    package private(set) var refusals: [RoamingKey: String] = [:]
+    private var unsealed: [RoamingKey: String] = [:]
 
     /// Finds the key of the place, before anything is exchanged.
     ///
@@ -48,6 +48,12 @@ package actor SealedEngine: Engine {
     }
 
     package nonisolated var pollInterval: Duration? { inner.pollInterval }
+
+    package var refusals: [RoamingKey: String] {
+        get async { unsealed.merging(await inner.refusals) { own, _ in own } }
+    }
+
+    package var problems: [String] { get async { await inner.problems } }
 
     package func notePulled(upTo revision: UInt64) async throws {
         try await inner.notePulled(upTo: revision)
@@ -193,20 +199,20 @@ extension SealedEngine {
                     "it is another key than this machine's; if it is yours, run 'defaultsctl roam "
                         + "enable --encrypt'")
             }
-            refusals[sealed] = nil
+            unsealed[sealed] = nil
             return (WrappedKey.key, archive)
         }
         guard let opened = seal.open(archive, named: sealed.name) else {
             return refuse(sealed, "nobody with the key has encrypted it so")
         }
-        refusals[sealed] = nil
+        unsealed[sealed] = nil
         return opened
     }
 
     private func refuse(
         _ sealed: RoamingKey, _ reason: String
     ) -> (key: RoamingKey, archive: [UInt8]?)? {
-        refusals[sealed] = reason
+        unsealed[sealed] = reason
         return nil
     }
 

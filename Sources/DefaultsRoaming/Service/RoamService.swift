@@ -7,10 +7,12 @@ import RoamingTerms
 
 // Invariants
 //
-// 1. Rounds come one after the other, so nothing of a roamer runs while another one is made.
+// 1. Rounds and errands come one after the other. So nothing of a roamer runs while another one is made,
+//    and an engine has one call at a time.
 // 2. While both sides are the same and nothing is heard, nothing is done: no timer runs, except that of an
 //    engine that cannot tell of news.
-// 3. After a failure the next attempt comes after a time that doubles, and at once if something is heard.
+// 3. After a failure the next attempt comes after a time that doubles, whatever has failed, and at once
+//    only if somebody asks for it or changes what is set up.
 
 /// The roaming service: makes a round whenever there may be something to exchange.
 package actor RoamService {
@@ -19,6 +21,10 @@ package actor RoamService {
     /// The second argument is the directory of the database, where the engine may keep files.
     package typealias EngineMaker =
         @Sendable (RoamSettings.Place, String, EventLoop) throws -> any Engine
+    /// Says where a place is, for people.
+    ///
+    /// An address that somebody has stored may have a password, which must not be shown.
+    package typealias Describer = @Sendable (RoamSettings.Place) -> String
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         loop.asUnownedSerialExecutor()
@@ -28,6 +34,7 @@ package actor RoamService {
     private let connection: Connection
     private let defaults: RemoteDefaults
     private let makeEngine: EngineMaker
+    private let describe: Describer
     private let keys: KeyKeeper
     private let machine: String
     private let log: @Sendable (String) -> Void
@@ -35,27 +42,27 @@ package actor RoamService {
     private var roamer: Roamer?
     private var engine: (any Engine)?
     private var settings: RoamSettings?
+    private var stateFile: StateFile?
     private(set) var status = RoamStatus()
-    private var failures = 0
+    private var schedule: RoundSchedule
     private var isStopping = false
+    /// Why the service cannot go on; nil if it was stopped.
+    private var end: (any Error)?
 
     /// What is to be done at the next turn.
-    private var isDue = true
     private var areSettingsDue = true
     private var areLocksDue = false
     private var sleeper: CheckedContinuation<Void, Never>?
     private var timer: EventLoop.Timer?
     private var lastPush: ContinuousClock.Instant?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
+    private var errands: [Errand] = []
     /// The passphrase for the next turn.
     private var offer: KeyKeeper.Offer?
     /// Why the user did not unlock the keyring, so that it does not ask again by itself.
     private var refusedKeyring: SecretsError?
     private var hearsNews = false
 
-    /// The time after the first failure, and the longest.
-    private static let shortestPause = Duration.seconds(2)
-    private static let longestPause = Duration.seconds(300)
     /// The least time between two pushes: a slider that is dragged is not sent point by point.
     private static let pushInterval = Duration.seconds(1)
     /// How many signals may wait.
@@ -69,11 +76,15 @@ package actor RoamService {
     ///   - log: Takes a line for the log.
     ///   - onStatus: Is told the state each time it has changed.
     ///   - secrets: Where the keys of encrypted places are.
+    ///   - shortestPause: The pause after the first failure.
+    ///   - describe: Says where a place is.
     ///   - makeEngine: Makes an engine of a place.
     package init(
         on connection: Connection, machine: String, log: @escaping @Sendable (String) -> Void,
         onStatus: @escaping @Sendable (RoamStatus) -> Void,
-        secrets: Secrets = Secrets(domain: RoamTerms.domain), makeEngine: @escaping EngineMaker
+        secrets: Secrets = Secrets(domain: RoamTerms.domain),
+        shortestPause: Duration = .seconds(2), describe: @escaping Describer,
+        makeEngine: @escaping EngineMaker
     ) {
         loop = connection.loop
         self.connection = connection
@@ -81,14 +92,18 @@ package actor RoamService {
         self.machine = machine
         self.log = log
         self.onStatus = onStatus
+        schedule = RoundSchedule(shortestPause: shortestPause)
+        self.describe = describe
         self.makeEngine = makeEngine
         keys = KeyKeeper(secrets, defaults)
     }
 
     /// Works until ``stop()`` is called or the bus ends.
     ///
-    /// - Throws: What prevents the start, such as that the service runs already.
+    /// - Throws: What prevents the start, such as that the service runs already, or what prevents it from
+    ///   following the changes of the daemon.
     package func run() async throws {
+        await connection.identifyCallers(refusing: RoamCallers.refusal)
         await connection.export([interface], at: RoamContract.path)
         // Followed first: a change that is made meanwhile is not missed.
         let changes = try await defaults.changes()
@@ -101,19 +116,22 @@ package actor RoamService {
             Task(executorPreference: loop) { await self.follow(owners) },
         ]
         while !isStopping {
-            await turn()
+            if schedule.wait(pollInterval: nil) == .none { await turn() }
+            await carryOutErrands()
             await sleep()
         }
         for task in following { task.cancel() }
         await engine?.close()
-        for waiter in waiters { waiter.resume(throwing: RoamError("The service has ended.")) }
+        for waiter in waiters { waiter.resume(throwing: RoamError.ended) }
         waiters = []
+        await carryOutErrands()
+        if let end { throw end }
     }
 
     /// Ends ``run()`` after the present step.
     package func stop() {
         isStopping = true
-        wake()
+        endSleep()
     }
 
     /// Reads the settings again, and makes a round.
@@ -121,7 +139,7 @@ package actor RoamService {
         areSettingsDue = true
         refusedKeyring = nil
         await roamer?.noteMissedChanges()
-        wake()
+        wake(for: .request)
     }
 
     // MARK: Hearing
@@ -131,11 +149,12 @@ package actor RoamService {
             for try await notice in changes {
                 switch notice {
                 case .change(let change): await hear(change)
-                case .missed: await refresh()
+                case .missed: await noteMissedChanges()
                 }
             }
         } catch {
-            log("The changes of the daemon cannot be followed: \(error)")
+            // A new start follows them from the beginning.
+            end = RoamError("The changes of the daemon cannot be followed: \(error)")
         }
         stop()
     }
@@ -143,6 +162,13 @@ package actor RoamService {
     private func follow(_ owners: SignalStream) async {
         // A daemon that was killed may have made changes without a signal.
         for await _ in owners { await refresh() }
+    }
+
+    /// More was changed than could be followed.
+    private func noteMissedChanges() async {
+        (areSettingsDue, areLocksDue) = (true, true)
+        await roamer?.noteMissedChanges()
+        wake(for: .news)
     }
 
     private func hear(_ change: DefaultsChange) async {
@@ -154,12 +180,19 @@ package actor RoamService {
         }
         let roams = settings?.choice.rule(for: change.domain) != nil
         // What this service has stored needs no round, unless it is the choice of what roams.
-        if areSettingsDue || areLocksDue || roams && !isOwn { wake() }
+        if change.domain == RoamTerms.domain {
+            wake(for: isOwn ? .news : .request)
+        } else if areLocksDue || roams && !isOwn {
+            wake(for: .news)
+        }
     }
 
-    private func wake() {
-        isDue = true
-        failures = min(failures, 1)
+    private func wake(for cause: RoundSchedule.Cause) {
+        schedule.note(cause)
+        if schedule.wait(pollInterval: nil) == .none { endSleep() }
+    }
+
+    private func endSleep() {
         sleeper?.resume()
         sleeper = nil
     }
@@ -168,22 +201,14 @@ package actor RoamService {
     private func sleep() async {
         timer?.cancel()
         timer = nil
-        let pause: Duration? =
-            if failures > 0 {
-                min(Self.longestPause, Self.shortestPause * (1 << min(failures - 1, 10)))
-            } else {
-                engine?.pollInterval
-            }
-        if let pause, engine != nil, !isDue {
+        let wait = isStopping ? .none : schedule.wait(pollInterval: engine?.pollInterval)
+        guard wait != .none, errands.isEmpty else { return await spacePushes() }
+        if case .time(let pause) = wait {
             timer = loop.schedule(after: pause) {
-                self.assumeIsolated { service in
-                    service.isDue = true
-                    service.sleeper?.resume()
-                    service.sleeper = nil
-                }
+                self.assumeIsolated { $0.wake(for: .time) }
             }
         }
-        if !isDue, !isStopping { await withCheckedContinuation { sleeper = $0 } }
+        await withCheckedContinuation { sleeper = $0 }
         await spacePushes()
     }
 
@@ -191,31 +216,65 @@ package actor RoamService {
     private func spacePushes() async {
         guard let lastPush, !isStopping else { return }
         let rest = Self.pushInterval - lastPush.duration(to: .now)
-        guard rest > .zero, waiters.isEmpty else { return }
+        guard rest > .zero, waiters.isEmpty, errands.isEmpty else { return }
         await withCheckedContinuation { continuation in
             loop.schedule(after: rest) { continuation.resume() }
         }
     }
 
+    // MARK: Errands
+
+    /// Something to be done with the engine that is no round.
+    private typealias Errand = @Sendable () async -> Void
+
+    /// Does something with the engine when no round and no other errand runs.
+    private func betweenRounds<Result: Sendable>(
+        _ body: @escaping @Sendable (RoamService) async throws -> Result
+    ) async throws -> Result {
+        guard !isStopping else { throw RoamError.ended }
+        return try await withCheckedThrowingContinuation { continuation in
+            errands.append {
+                do {
+                    guard await !self.isStopping else { throw RoamError.ended }
+                    continuation.resume(returning: try await body(self))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+            endSleep()
+        }
+    }
+
+    private func carryOutErrands() async {
+        while !errands.isEmpty { await errands.removeFirst()() }
+    }
+
     // MARK: Working
 
     private func turn() async {
-        isDue = false
+        schedule.begin()
         let waiting = waiters
         waiters = []
         let offered = offer
         offer = nil
         do {
-            try await prepare(with: offered)
-            if let roamer {
-                try await work(with: roamer)
-            } else if !waiting.isEmpty {
+            do {
+                try await work(with: offered)
+            } catch {
+                // It is looked at once for each problem: what is wrong is mostly the place.
+                guard status.problem != "\(error)", try await replaceDamagedState() else {
+                    throw error
+                }
+                try await work(with: offered)
+            }
+            if roamer == nil, !waiting.isEmpty {
                 throw RoamError("Roaming is turned off; see: defaultsctl roam enable --help")
             }
-            failures = 0
+            schedule.end(hasFailed: false)
+            status.problem = ""
             waiting.forEach { $0.resume() }
         } catch {
-            failures += 1
+            schedule.end(hasFailed: true)
             if offered != nil { await leaveEngine() }
             if status.problem != "\(error)" { log("\(error)") }
             status.problem = "\(error)"
@@ -223,6 +282,18 @@ package actor RoamService {
             waiting.forEach { $0.resume(throwing: error) }
         }
         await report()
+    }
+
+    /// Sets the file with the state aside if it is damaged, so that this replica joins anew.
+    ///
+    /// - Returns: Whether it was.
+    private func replaceDamagedState() async throws -> Bool {
+        guard let stateFile, stateFile.isDamaged else { return false }
+        // What has the file open must not write to it any more.
+        await leaveEngine()
+        let new = try stateFile.setAside()
+        log("The state of roaming was damaged. It is now '\(new)', and this machine joins anew.")
+        return true
     }
 
     /// Reads what was set up, and makes a roamer for it.
@@ -255,15 +326,16 @@ package actor RoamService {
         }
         let path = try await defaults.status().databasePath
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))
+        stateFile = StateFile(path: "\(directory)/\(RoamState.fileName)")
         var (engine, name) = (try makeEngine(place, directory, loop), "\(place)")
         if settings.isEncrypted {
             engine = sealed(engine, at: place, with: offer)
             name = "encrypted \(place)"
         }
-        self.engine = engine
         roamer = try Roamer(
             defaults, at: engine, named: name, stateDirectory: directory, machine: machine,
             choice: settings.choice, on: loop)
+        self.engine = engine
     }
 
     private func sealed(
@@ -287,16 +359,17 @@ package actor RoamService {
         (roamer, engine, hearsNews) = (nil, nil, false)
     }
 
-    private func work(with roamer: Roamer) async throws {
+    private func work(with offer: KeyKeeper.Offer?) async throws {
+        try await prepare(with: offer)
+        guard let roamer else { return }
         status.state = .working
         let (pushed, stored) = try await roamer.round()
         if pushed > 0 { lastPush = .now }
         status.pushed += UInt64(pushed)
         status.stored += UInt64(stored)
         status.lastRound = UInt64(time(nil))
-        status.problem = ""
         if !hearsNews {
-            try await engine?.onNews { self.assumeIsolated { $0.wake() } }
+            try await engine?.onNews { self.assumeIsolated { $0.wake(for: .news) } }
             hearsNews = true
         }
     }
@@ -308,7 +381,8 @@ package actor RoamService {
         } else if status.problem.isEmpty {
             status.state = .off
         }
-        status.place = settings?.place?.description ?? ""
+        status.unusable = await engine?.problems ?? []
+        status.place = settings?.place.map(describe) ?? ""
         onStatus(status)
     }
 }
@@ -354,7 +428,7 @@ extension RoamService {
                 },
                 Method(RoamContract.listMachines, out: [Argument("machines", "a(ssxb)")]) { call in
                     try self.answer(call) {
-                        try await $0.machines()
+                        try await $0.betweenRounds { try await $0.machines() }
                     } reply: { machines, writer in
                         try writer.writeArray(of: "(ssxb)") { array in
                             for machine in machines {
@@ -371,7 +445,7 @@ extension RoamService {
                 Method(RoamContract.forgetMachine, in: [Argument("id", "s")]) { call in
                     let id = try call.arguments { try $0.readString() }
                     try self.answer(call) {
-                        try await $0.forget(id)
+                        try await $0.betweenRounds { try await $0.forget(id) }
                     } reply: { _, _ in
                     }
                 },
@@ -417,13 +491,14 @@ extension RoamService {
     }
 
     private func roamNow() async throws {
+        guard !isStopping else { throw RoamError.ended }
         refusedKeyring = nil
         // The signals of the last changes may still be on their way.
         areSettingsDue = true
         await roamer?.noteMissedChanges()
         try await withCheckedThrowingContinuation { continuation in
             waiters.append(continuation)
-            wake()
+            wake(for: .request)
         }
     }
 
@@ -453,4 +528,8 @@ extension RoamService {
         }
         try await engine.forget(id)
     }
+}
+
+extension RoamError {
+    fileprivate static let ended = RoamError("The service has ended.")
 }

@@ -10,6 +10,7 @@ extension RoamStatus {
             ("LastRound", .uint64(lastRound)), ("Same", .uint64(same)),
             ("Waiting", .uint64(waiting)), ("Pushed", .uint64(pushed)), ("Stored", .uint64(stored)),
             ("Obstacles", Self.dictionary(obstacles.map { ($0, .string($1)) }, of: "s")),
+            ("Unusable", .array(of: "s", unusable.map { .string($0) })),
         ]
         return Self.dictionary(facts.map { ($0.name, .variant($0.value)) }, of: "v")
     }

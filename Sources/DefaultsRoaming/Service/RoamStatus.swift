@@ -14,7 +14,7 @@ package struct RoamStatus: Sendable, Equatable {
 
     /// What the service does.
     package var state = State.off
-    /// Where the replicas meet; empty if no place was set.
+    /// Where the replicas meet, without secrets; empty if no place was set.
     package var place = ""
     /// The name of this replica; empty if it never met another.
     package var replica = ""
@@ -28,6 +28,8 @@ package struct RoamStatus: Sendable, Equatable {
     package var waiting: UInt64 = 0
     /// The keys that stay for now, each with the reason.
     package var obstacles: [String: String] = [:]
+    /// What the place has apart from keys and nobody can use, such as files: a sentence for each.
+    package var unusable: [String] = []
     /// How many edits were pushed since the start.
     package var pushed: UInt64 = 0
     /// How many versions of others were stored since the start.

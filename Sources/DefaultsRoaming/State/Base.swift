@@ -19,6 +19,10 @@ struct EditedKey: Sendable, Equatable {
     let key: RoamingKey
     /// When it was changed.
     var moment: EditMoment
+    /// Whether the key was removed, as the daemon has on record.
+    ///
+    /// A value that is not there for another reason, such as a damaged file, is never pushed.
+    var isRemoval = false
     /// Why it stays here for now; nil if it is to be pushed.
     var obstacle: String?
 }

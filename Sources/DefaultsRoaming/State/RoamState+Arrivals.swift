@@ -12,11 +12,42 @@ extension RoamState {
         }
     }
 
-    /// All arrivals, in the order of their keys.
-    func arrivals() throws(SQLiteError) -> [Arrival] {
-        let select = try connection.prepare(Self.arrivals + " ORDER BY domain, key")
-        var arrivals: [Arrival] = []
-        while try select.step() { if let arrival = select.arrival() { arrivals.append(arrival) } }
+    /// The domains with arrivals for which nothing is in the way.
+    func domainsOfArrivals() throws(SQLiteError) -> [String] {
+        let select = try connection.prepare(
+            "SELECT DISTINCT domain FROM arrival WHERE obstacle IS NULL ORDER BY domain")
+        var domains: [String] = []
+        while try select.step() { domains.append(select.text(at: 0) ?? "") }
+        return domains
+    }
+
+    /// The next arrivals of a domain for which there is no edit and nothing in the way, in the order of their
+    /// keys.
+    ///
+    /// - Parameters:
+    ///   - last: The key after which they begin; nil for the first.
+    ///   - limit: The bytes after which they end.
+    func arrivals(
+        in domain: String, after last: String?, limit: Int
+    ) throws(SQLiteError) -> [Arrival] {
+        let select = try connection.prepare(
+            Self.arrivals + """
+                 WHERE domain = ?1 AND (?2 IS NULL OR key > ?2) AND obstacle IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM edit
+                        WHERE edit.domain = arrival.domain AND edit.key = arrival.key)
+                ORDER BY key
+                """)
+        try select.bind(domain, at: 1)
+        if let last { try select.bind(last, at: 2) }
+        var (arrivals, bytes): ([Arrival], Int) = ([], 0)
+        // Keys that only look alike are not in one change: for its maker they are the same.
+        var names: Set<String> = []
+        while bytes < limit, try select.step() {
+            guard let arrival = select.arrival() else { continue }
+            guard names.insert(arrival.version.key.name).inserted else { break }
+            arrivals.append(arrival)
+            bytes += arrival.version.archive?.count ?? 0
+        }
         return arrivals
     }
 

@@ -14,13 +14,14 @@ extension RoamState {
     }
 
     /// The bases of a domain, by key.
-    func bases(in domain: String) throws(SQLiteError) -> [String: Base] {
+    func bases(in domain: String) throws(SQLiteError) -> [RoamingKey: Base] {
         let select = try connection.prepare(
             "SELECT revision, context, digest, time, isDoubtful, key FROM base WHERE domain = ?")
         try select.bind(domain, at: 1)
-        var bases: [String: Base] = [:]
+        var bases: [RoamingKey: Base] = [:]
         while try select.step() {
-            if let base = select.base(from: 0) { bases[select.text(at: 5) ?? ""] = base }
+            let key = RoamingKey(domain: domain, name: select.text(at: 5) ?? "")
+            if let base = select.base(from: 0) { bases[key] = base }
         }
         return bases
     }
@@ -73,12 +74,12 @@ extension RoamState {
     }
 
     private static var edits: String {
-        "SELECT domain, key, kind, boot, sinceBoot, wall, obstacle FROM edit"
+        "SELECT domain, key, kind, boot, sinceBoot, wall, isRemoval, obstacle FROM edit"
     }
 
     func write(_ edit: EditedKey) throws(SQLiteError) {
         let insert = try connection.prepare(
-            "INSERT OR REPLACE INTO edit VALUES (?, ?, ?, ?, ?, ?, ?)")
+            "INSERT OR REPLACE INTO edit VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         try insert.bind(edit.key)
         try insert.bind(edit.moment.kind, at: 3)
         switch edit.moment {
@@ -91,7 +92,8 @@ extension RoamState {
         case .unknown, .asBase:
             break
         }
-        if let obstacle = edit.obstacle { try insert.bind(obstacle, at: 7) }
+        try insert.bind(edit.isRemoval ? 1 : 0, at: 7)
+        if let obstacle = edit.obstacle { try insert.bind(obstacle, at: 8) }
         try insert.run()
     }
 
@@ -145,39 +147,21 @@ extension RoamState {
     func write(generation: UInt64, of domain: String) throws(SQLiteError) {
         let insert = try connection.prepare(
             """
-            INSERT INTO domain VALUES (?, ?, 0)
+            INSERT INTO domain VALUES (?, ?, 0, 0)
             ON CONFLICT (domain) DO UPDATE SET
-                generation = excluded.generation, durable = min(durable, excluded.generation)
+                generation = excluded.generation, durable = min(durable, excluded.generation),
+                hasNewKeys = 0
             """)
         try insert.bind(domain, at: 1)
         try insert.bind(Int64(bitPattern: generation), at: 2)
         try insert.run()
     }
 
-    /// Forgets keys that do not roam any more, and reads the engine from the beginning, as others may
-    /// roam now.
-    ///
-    /// - Parameter roams: Whether a key roams.
-    func change(where roams: (RoamingKey) -> Bool, _ replica: ReplicaRecord) throws(SQLiteError) {
-        try connection.transaction { () throws(SQLiteError) in
-            for table in ["base", "edit", "arrival"] {
-                let select = try connection.prepare("SELECT domain, key FROM \(table)")
-                var others: [RoamingKey] = []
-                while try select.step() {
-                    let key = select.key(from: 0)
-                    if !roams(key) { others.append(key) }
-                }
-                for key in others {
-                    let delete = try connection.prepare(
-                        "DELETE FROM \(table) WHERE domain = ? AND key = ?")
-                    try delete.bind(key)
-                    try delete.run()
-                }
-            }
-            // Keys that had no part in it are looked at for the first time.
-            try connection.execute("DELETE FROM domain")
-            try write(replica)
-        }
+    /// Whether keys of a domain have had no part in roaming before, so that all are to be looked at.
+    func hasNewKeys(_ domain: String) throws(SQLiteError) -> Bool {
+        let select = try connection.prepare("SELECT hasNewKeys FROM domain WHERE domain = ?")
+        try select.bind(domain, at: 1)
+        return try select.step() && select.integer(at: 0) != 0
     }
 }
 
@@ -242,6 +226,7 @@ extension Statement {
             default: .unknown
             }
         return EditedKey(
-            key: key(from: 0), moment: moment, obstacle: text(at: 6))
+            key: key(from: 0), moment: moment, isRemoval: integer(at: 6) != 0, obstacle: text(at: 7)
+        )
     }
 }

@@ -1,3 +1,4 @@
+import RoamingTerms
 import SQLite
 
 /// What is known about the replica itself.
@@ -40,13 +41,30 @@ extension RoamState {
     }
 
     /// Begins as a replica that has never met the engine: nothing is known about any key.
-    func joinAnew(_ replica: ReplicaRecord) throws(SQLiteError) {
+    func joinAnew(_ replica: ReplicaRecord, _ choice: RoamChoice) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
-            for table in ["base", "edit", "arrival", "pushed", "domain"] {
+            for table in ["base", "edit", "arrival", "pushed", "domain", "candidate"] {
                 try connection.execute("DELETE FROM \(table)")
             }
+            try write(choice)
             try write(replica)
         }
+    }
+
+    /// The replica that is about to join an engine, which keeps its identifier until it has.
+    func candidate(for engine: String) throws(SQLiteError) -> ReplicaRecord {
+        let select = try connection.prepare("SELECT id FROM candidate WHERE engine = ?")
+        try select.bind(engine, at: 1)
+        var candidate = ReplicaRecord.new(at: engine)
+        if try select.step(), let id = ReplicaID(bytes: select.blob(at: 0) ?? []) {
+            candidate.id = id
+            return candidate
+        }
+        let insert = try connection.prepare("INSERT OR REPLACE INTO candidate VALUES (?, ?)")
+        try insert.bind(engine, at: 1)
+        try insert.bind(candidate.id.bytes, at: 2)
+        try insert.run()
+        return candidate
     }
 
     /// Notes what the engine calls itself.
@@ -54,11 +72,11 @@ extension RoamState {
         try connection.transaction { () throws(SQLiteError) in try write(replica) }
     }
 
-    /// Reads the engine from the beginning, because it may know less than it did.
+    /// Reads the engine from the beginning, because it may know less than it did, and gives up the batch.
     func doubtEverything(_ replica: ReplicaRecord) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             try connection.execute("UPDATE base SET isDoubtful = 1 WHERE revision IS NOT NULL")
-            try connection.execute("DELETE FROM arrival")
+            try connection.execute("DELETE FROM arrival; DELETE FROM pushed")
             try write(replica)
         }
     }

@@ -51,7 +51,7 @@ final class RoamState {
                     PRIMARY KEY (domain, key)) STRICT, WITHOUT ROWID;
                 CREATE TABLE edit (
                     domain TEXT NOT NULL, key TEXT NOT NULL, kind INTEGER NOT NULL, boot BLOB,
-                    sinceBoot INTEGER, wall INTEGER, obstacle TEXT,
+                    sinceBoot INTEGER, wall INTEGER, isRemoval INTEGER NOT NULL, obstacle TEXT,
                     PRIMARY KEY (domain, key)) STRICT, WITHOUT ROWID;
                 CREATE TABLE arrival (
                     domain TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER NOT NULL,
@@ -63,7 +63,11 @@ final class RoamState {
                     PRIMARY KEY (domain, key)) STRICT;
                 CREATE TABLE domain (
                     domain TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL,
-                    durable INTEGER NOT NULL)
+                    durable INTEGER NOT NULL, hasNewKeys INTEGER NOT NULL)
+                    STRICT, WITHOUT ROWID;
+                CREATE TABLE choice (key TEXT NOT NULL PRIMARY KEY, archive BLOB NOT NULL)
+                    STRICT, WITHOUT ROWID;
+                CREATE TABLE candidate (engine TEXT NOT NULL PRIMARY KEY, id BLOB NOT NULL)
                     STRICT, WITHOUT ROWID;
                 PRAGMA user_version = \(Self.version);
                 """)

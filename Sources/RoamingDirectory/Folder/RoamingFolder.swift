@@ -89,10 +89,11 @@ extension RoamingFolder {
     ///
     /// - Parameter isKnown: Whether the replica was here before, so that there must be a marker.
     func place(isKnown: Bool) throws -> [UInt8] {
-        guard let status = FileStatus.ifAny(path) else {
-            throw EngineError(
-                .unreachable,
-                "'\(path)' is not there. If it is on a drive or a server, mount it.")
+        let status: FileStatus
+        do throws(SystemError) {
+            status = try FileStatus(of: path)
+        } catch {
+            throw error.number == EACCES ? forbidden("read") : missing
         }
         guard status.kind == .directory else {
             throw EngineError(.refused, "'\(path)' is not a directory. Name another one.")
@@ -102,7 +103,8 @@ extension RoamingFolder {
             throw EngineError(
                 .unreachable,
                 "'\(path)' has no file '\(Self.marker)'. If it is on a drive or a server, mount it. "
-                    + "If you have emptied it, disable roaming and enable it again.")
+                    + "If you have emptied it, use another directory on all machines: 'defaultsctl "
+                    + "roam enable --directory DIRECTORY'.")
         }
         guard try replicaNames().isEmpty else {
             throw EngineError(
@@ -120,7 +122,8 @@ extension RoamingFolder {
             bytes = try file.contents(atMost: Self.markerSize)
         } catch {
             if error.number == ENOENT { return nil }
-            throw EngineError(.unreachable, "The marker cannot be read: \(error).")
+            if error.number == EACCES { throw forbidden("read") }
+            throw EngineError(.unreachable, "A file cannot be read: \(error).")
         }
         let text = String(decoding: bytes ?? [], as: UTF8.self)
         guard text.hasPrefix(Self.markerLine), text.hasSuffix("\n"),
@@ -132,6 +135,21 @@ extension RoamingFolder {
                     + "restore it from another machine.")
         }
         return place.bytes
+    }
+
+    private var missing: EngineError {
+        EngineError(
+            .unreachable,
+            "Directory '\(path)' does not exist. Create it on the first machine; on others, wait "
+                + "until it is copied. If it is on a drive or a server, mount it.")
+    }
+
+    /// The error if the user may not do something to the directory.
+    private func forbidden(_ verb: String) -> EngineError {
+        EngineError(
+            .unreachable,
+            "You may not \(verb) the directory '\(path)'. Change its permissions, or choose another "
+                + "directory.")
     }
 
     private func makeMarker() throws -> [UInt8] {
@@ -150,6 +168,7 @@ extension RoamingFolder {
             return try Directory.entries(in: path).map(\.name)
                 .filter { Self.replica(ofName: $0) != nil }.sorted()
         } catch {
+            if error.number == EACCES { throw forbidden("read") }
             throw EngineError(.unreachable, "The directory cannot be read: \(error).")
         }
     }
@@ -249,6 +268,7 @@ extension RoamingFolder {
             try File(path, O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             _ = FileCalls.unlink(temporary)
+            if error.number == EACCES { throw forbidden("write to") }
             throw EngineError(.unreachable, "The file of this machine cannot be written: \(error).")
         }
     }

@@ -213,7 +213,7 @@ package actor PostgresEngine: Engine {
     /// The connection of this round; after a loss, a round begins again.
     func open() async throws -> PostgresConnection {
         guard let connection, await connection.isOpen else {
-            throw PostgresError(.lost, "the connection was lost")
+            throw PostgresError(.noConnection, "there is no connection now")
         }
         return connection
     }

@@ -49,7 +49,7 @@ enum Schema {
         } catch let error as PostgresError where State.missing.contains(error.state ?? "") {
             throw EngineError(
                 .refused,
-                "the database is not set up, or you are none of its users; its administrator runs "
+                "the database is not set up, or you are not one of its users; its administrator runs "
                     + "'defaultsd-roam server init' and 'defaultsd-roam server add-user'")
         }
         if version > Self.version {

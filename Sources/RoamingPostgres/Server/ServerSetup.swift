@@ -31,6 +31,8 @@ package enum ServerSetup {
         package let machines: Int64
         /// When the last of them was there, in microseconds since 1970; nil if none ever was.
         package let seen: Int64?
+        /// Whether the user was not removed.
+        package let mayRoam: Bool
     }
 
     /// Creates or updates the tables, and the roles that the users need.
@@ -137,13 +139,14 @@ package enum ServerSetup {
                             INSERT INTO roam.token (digest, owner)
                             SELECT sha256(convert_to(t.token, 'UTF8')), t.owner
                             FROM unnest($1, $2) AS t (token, owner) JOIN roam.account USING (owner)
-                            RETURNING owner
+                                JOIN pg_roles ON rolname = owner
+                            WHERE pg_has_role(oid, '\(Schema.userRole)', 'MEMBER') RETURNING owner
                             """, [.texts(tokens.map(\.text)), .texts(names)]),
                     ], limit: longLimit)
                 let known = Set(
                     try (0..<results[2].count).map { row in try results[2].text(row, 0) })
                 if let name = names.first(where: { !known.contains($0) }) {
-                    throw SetupError.noUser(name)
+                    throw SetupError.mayNotRoam(name)
                 }
                 try await connection.run(Statement("COMMIT"), limit: limit)
             }
@@ -205,7 +208,9 @@ package enum ServerSetup {
                         Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
                         Statement(
                             """
-                            SELECT a.owner, a.keys, a.bytes, count(r.id), max(r.seen)
+                            SELECT a.owner, a.keys, a.bytes, count(r.id), max(r.seen), EXISTS (
+                                SELECT FROM pg_roles WHERE rolname = a.owner
+                                    AND pg_has_role(oid, '\(Schema.userRole)', 'MEMBER'))
                             FROM roam.account a LEFT JOIN roam.replica r
                                 ON r.owner = a.owner AND NOT r.is_forgotten
                             GROUP BY a.owner ORDER BY a.owner
@@ -216,7 +221,8 @@ package enum ServerSetup {
                     User(
                         name: try rows.text(row, 0), keys: try rows.integer(row, 1) ?? 0,
                         bytes: try rows.integer(row, 2) ?? 0,
-                        machines: try rows.integer(row, 3) ?? 0, seen: try rows.time(row, 4))
+                        machines: try rows.integer(row, 3) ?? 0, seen: try rows.time(row, 4),
+                        mayRoam: try rows.boolean(row, 5))
                 }
             }
         }
@@ -483,6 +489,10 @@ package struct SetupError: Error, Sendable, Equatable, CustomStringConvertible {
         SetupError(
             "'\(name)' is a role with rights over others, for which row security does not hold; "
                 + "use another role for roaming")
+    }
+
+    static func mayNotRoam(_ name: String) -> SetupError {
+        SetupError("'\(name)' may not roam; run 'defaultsd-roam server add-user' first")
     }
 
     static func noUser(_ name: String) -> SetupError {

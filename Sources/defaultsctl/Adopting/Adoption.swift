@@ -11,6 +11,8 @@ import KeyedArchive
 ///    other service.
 /// 3. A value is removed from no side before the other one has it.
 /// 4. Files that only show the database are not imported: they may be late.
+/// 5. What is imported is noted before. After an interruption, a value in the database that is the noted one
+///    came from the other service, and is replaced by what that has now.
 struct Adoption {
     let door: any DesktopDoor
     let files: AdoptionFiles
@@ -68,7 +70,7 @@ struct Adoption {
                 + remainder(of: door.rivalLibrary, using: door.rival)
         }
         let found = try door.read(snapshot)
-        let left = try await importing(found)
+        let left = try await importing(snapshot, found)
         try files.writeMark(snapshot)
         if try await takeNames() { try await catchUp() }
         try door.enter()
@@ -91,8 +93,9 @@ struct Adoption {
     /// After an earlier release, this is what has changed there since.
     ///
     /// - Returns: How many values are left out because their keys are locked.
-    private func importing(_ found: [ImportedDomain]) async throws -> Int {
+    private func importing(_ snapshot: Snapshot, _ found: [ImportedDomain]) async throws -> Int {
         let released = try files.readReleased().map { try door.read($0) }
+        try await resume(before: snapshot, found)
         try await take(from: released ?? [], to: found, replacing: released == nil)
         var left = 0
         for domain in found {
@@ -105,8 +108,17 @@ struct Adoption {
     private func catchUp() async throws {
         let snapshot = try door.snapshot()
         if files.isView { return try files.writeMark(files.areShown ? nil : snapshot) }
-        try await take(from: door.read(files.readMark()), to: door.read(snapshot))
+        let found = try door.read(snapshot)
+        try await resume(before: snapshot, found)
+        try await take(from: door.read(files.readMark()), to: found)
         try files.writeMark(snapshot)
+    }
+
+    /// Takes over what has changed since imports that were interrupted, and notes the one that begins.
+    private func resume(before snapshot: Snapshot, _ found: [ImportedDomain]) async throws {
+        let interrupted = try files.readInterrupted()
+        try files.noteImporting(snapshot)
+        for earlier in interrupted { try await take(from: door.read(earlier), to: found) }
     }
 
     /// A sentence about the programs that have a library, and use what it stands for until they end.

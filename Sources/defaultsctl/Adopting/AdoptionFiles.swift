@@ -13,6 +13,8 @@ import SystemCalls
 ///    found.
 ///    If doors share files, the snapshot is in one file for all of them, `dconf.imported`. So a change of
 ///    the files is taken over once, whichever door does it. The daemon writes it, too.
+///    Before a snapshot is imported, it is in `NAME.importing.1`. If the import is interrupted, it tells
+///    what came from there from what was changed in the database.
 /// 2. An activation file for each name on the bus. The user's files win over those of packages.
 /// 3. What the door writes by itself, such as the user's configuration of the portal.
 struct AdoptionFiles {
@@ -75,12 +77,31 @@ struct AdoptionFiles {
         if let shared, let file = door.sharedImport {
             if let snapshot { try Self.write(snapshot.files[file] ?? [], to: shared) }
             if !isAdopted { try Self.write(try Snapshot().archive.bytes, to: mark) }
-            return try Self.remove(released)
+        } else {
+            try Self.write(try (snapshot ?? Snapshot()).archive.bytes, to: mark)
         }
-        let snapshot = snapshot ?? Snapshot()
-        try Self.write(try snapshot.archive.bytes, to: mark)
         try Self.remove(released)
+        // The last one first: they are counted from the first on.
+        for path in interrupted.reversed() { try Self.remove(path) }
     }
+
+    /// Notes what is about to be imported, until the mark is written.
+    func noteImporting(_ snapshot: Snapshot) throws {
+        try Self.write(try snapshot.archive.bytes, to: importing(interrupted.count + 1))
+    }
+
+    /// The snapshots of imports that were interrupted, so each may be in the database or not.
+    func readInterrupted() throws -> [Snapshot] { try interrupted.map(Self.snapshot) }
+
+    private var interrupted: [String] {
+        var paths: [String] = []
+        while FileStatus.ifAny(importing(paths.count + 1)) != nil {
+            paths.append(importing(paths.count + 1))
+        }
+        return paths
+    }
+
+    private func importing(_ number: Int) -> String { "\(mark).importing.\(number)" }
 
     /// The snapshot in the mark.
     func readMark() throws -> Snapshot { try readShared() ?? Self.snapshot(in: mark) }

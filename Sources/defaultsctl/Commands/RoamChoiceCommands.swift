@@ -10,8 +10,9 @@ struct RoamDomains: ServiceCommand {
         commandName: "domains",
         abstract: "Lists what roams.",
         discussion: """
-            Each line shows a domain, or domains, its keys, and the layer that says so. A vendor \
-            proposes, the user chooses, and the administrator decides.
+            Each line shows a domain or a pattern, its keys, and the layer that has the rule. The \
+            user's choice overrides what vendors propose, and the administrator's managed values \
+            override both.
             """)
 
     @Flag(help: "Print a JSON array.")
@@ -63,16 +64,18 @@ struct RoamDomains: ServiceCommand {
 struct RoamAdd: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Lets domains roam, on all of your machines.",
+        abstract: "Lets domains roam, on all machines.",
         discussion: """
               defaultsctl roam add org.example.Editor --except 'Window*' --except Font
               defaultsctl roam add 'org.example.*'
+              defaultsctl roam add org.example.Secret --except '*'
 
-            A domain has its own rule, otherwise that of the longest pattern, otherwise that of *. A \
-            key that ends with * means all keys that begin so.
+            The most specific rule of a domain wins: its own, otherwise that of the longest pattern, \
+            otherwise that of *. So the last example excludes a domain that a pattern includes. \
+            Window* means all keys that begin with Window.
             """)
 
-    @Argument(help: "Domains; with .* after it, all domains below it, and * is all others.")
+    @Argument(help: "A domain; org.example.* for all domains below it; * for all others.")
     var domains: [String]
 
     @Option(
@@ -82,7 +85,8 @@ struct RoamAdd: ServiceCommand {
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("This key stays. Can be given several times.", valueName: "key"))
+        help: ArgumentHelp(
+            "This key does not roam. Can be given several times.", valueName: "key"))
     var except: [String] = []
 
     @OptionGroup var change: ChangeOptions
@@ -107,10 +111,11 @@ struct RoamAdd: ServiceCommand {
 struct RoamDrop: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Lets domains stay, on all of your machines.",
+        abstract: "Stops domains from roaming, on all machines.",
         discussion: """
-            The values stay as they are on every machine. If a vendor or an administrator proposes \
-            the domain, the user's choice says no.
+            It removes the rule that 'add' made, and overrides that of a vendor. Each machine keeps \
+            the values that it has. To exclude a domain that a pattern includes: defaultsctl roam \
+            add DOMAIN --except '*'
             """)
 
     @Argument(help: "Domains, as they were added.")

@@ -9,12 +9,11 @@ struct RoamCommands: AsyncParsableCommand {
               defaultsctl roam enable --directory ~/Sync/defaults
               defaultsctl roam add org.example.Editor --except 'Window*'
 
-            The machines meet in a directory that something else keeps the same on all of them, such \
-            as Syncthing or Nextcloud, or on a PostgreSQL server. They may be offline for as long \
-            as they like. Only the domains and keys that roam leave a machine; what roams is \
-            chosen with add and drop, and the choice itself roams. If two machines change a key \
-            without knowing of each other, the later change stands, and the other is kept: see \
-            conflicts.
+            The machines meet in a directory that another program, such as Syncthing or Nextcloud, \
+            keeps the same on all of them, or on a PostgreSQL server. They may be offline for as \
+            long as they like. Nothing leaves a machine before you choose it with 'add'. The choice \
+            itself roams, too. If two machines change a key without knowing of each other, the later \
+            change wins, and the other value is kept: see 'conflicts'.
             """,
         subcommands: [
             RoamStatusCommand.self, RoamEnable.self, RoamDisable.self, RoamDomains.self,

@@ -7,31 +7,30 @@ import RoamingTerms
 struct RoamConflicts: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Lists values that lost to a later change of another machine.",
+        abstract: "Lists values that lost to another machine's change.",
         discussion: """
-            For each it shows its name, the domain and the key, the machine that wrote it, and when; \
-            then the value that lost and the one that stands. They are values of \
-            org.defaultsd.RoamConflicts, and roam: what is dismissed here is gone on all machines.
+            The first line shows the ID of a conflict, the domain and the key, the machine that wrote \
+            the value, and when. The next lines show the value that lost and the current one. \
+            Conflicts are values of org.defaultsd.RoamConflicts, and roam, too: what is dismissed \
+            here is gone on all machines.
             """)
 
     @Option(
-        help: ArgumentHelp("Give the key the value that lost.", valueName: "name"))
+        help: ArgumentHelp("Give the key the value that lost.", valueName: "ID"))
     var restore: String?
 
     @Option(
-        help: ArgumentHelp("Forget a conflict; all for all of them.", valueName: "name"))
+        help: ArgumentHelp("Discard a conflict; 'all' discards every one.", valueName: "ID"))
     var dismiss: String?
 
     @Flag(help: "Print a JSON array.")
     var json = false
 
     func run(with defaults: RemoteDefaults) async throws {
+        if dismiss == "all" { return try await defaults.dismissAllConflicts() }
         let conflicts = try await defaults.roamConflicts()
         if let restore { return try await defaults.restore(Self.find(restore, in: conflicts)) }
-        if let dismiss {
-            let meant = dismiss == "all" ? conflicts : [try Self.find(dismiss, in: conflicts)]
-            return meant.isEmpty ? () : try await defaults.dismiss(meant)
-        }
+        if let dismiss { return try await defaults.dismiss(Self.find(dismiss, in: conflicts)) }
         if json {
             let objects = try conflicts.map(Self.object)
             return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
@@ -51,17 +50,24 @@ struct RoamConflicts: ServiceCommand {
     }
 
     private static func lines(of conflict: RoamConflict) throws -> [String] {
-        var head = "\(conflict.name)  \(conflict.loser.domain) \(conflict.loser.key.onOneLine)"
+        let loser = conflict.loser
+        var head = "\(loser.name.onOneLine)  \(loser.domain) \(loser.key.onOneLine)"
         if let facts = conflict.facts {
             head += "  \(facts.machine.onOneLine)"
             if let written = facts.written {
-                head += "  \(LocalTime(UInt64(max(0, written))).text)"
+                head += "  \(LocalTime(seconds(written)).text)"
             }
         }
         return [
             head, "    lost    \(try shown(conflict.lost))",
             "    stands  \(try shown(conflict.current))",
         ]
+    }
+
+    /// A time that another machine has written, so that it may be any number.
+    static func seconds(_ time: Double) -> UInt64 {
+        // The largest number of a calendar is far below; not a number is no time at all.
+        time > 0 ? UInt64(exactly: min(time, 1e15).rounded(.down)) ?? 0 : 0
     }
 
     private static func shown(_ archive: KeyedArchive?) throws -> String {
@@ -80,7 +86,7 @@ struct RoamConflicts: ServiceCommand {
             (
                 "written",
                 conflict.facts?.written.map {
-                    try UniversalTime(UInt64(max(0, $0))).text.quoted
+                    try UniversalTime(seconds($0)).text.quoted
                 } ?? "null"
             ),
             ("lost", value(conflict.lost)), ("stands", value(conflict.current)),

@@ -6,7 +6,9 @@ struct RoamMachines: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "machines",
         abstract: "Lists the machines that roam.",
-        discussion: "Each line shows the ID, the name and when it was last seen; * marks this one.")
+        discussion: """
+            Each line shows the ID, the name and when the machine was last seen; * marks this one.
+            """)
 
     @Flag(help: "Print a JSON array.")
     var json = false
@@ -41,8 +43,8 @@ struct RoamForget: ServiceCommand {
         commandName: "forget",
         abstract: "Forgets a machine that does not come back.",
         discussion: """
-            What it has sent stays. If it comes back after all, it joins as a new machine: its own \
-            values give way to those of the others, and are kept as conflicts.
+            The values that it sent stay. If it comes back after all, it joins as a new machine: if \
+            both sides have a value, the other machines' value wins, and its own is kept as a conflict.
             """)
 
     @Argument(help: "The machine: its ID, the start of it, or its name.")
@@ -55,7 +57,8 @@ struct RoamForget: ServiceCommand {
         let found = try await service.machines().filter {
             $0.id.hasPrefix(machine) || $0.name == machine
         }
-        guard let only = found.first, found.count == 1 else { throw ToolError.noMachine(machine) }
+        guard let only = found.first else { throw ToolError.noMachine(machine) }
+        guard found.count == 1 else { throw ToolError.ambiguousMachine(machine, found.map(\.id)) }
         try await service.forget(only.id)
     }
 }

@@ -11,20 +11,25 @@ struct RoamEnable: ServiceCommand {
         commandName: "enable",
         abstract: "Turns roaming on for this machine, and makes the first exchange.",
         discussion: """
-            A machine that joins never overwrites: where both sides have a value, that of the others \
-            stands, and its own is kept as a conflict. The address of a server is a connection \
-            string of PostgreSQL, such as 'host=defaults.example.org dbname=defaults'. It never \
-            contains a password: use Kerberos, a certificate or ~/.pgpass.
+            Run it on each machine, with the same place. A machine that joins never overwrites: if \
+            both sides have a value, the other machines' value wins, and the joining machine's value \
+            is kept as a conflict. Without a place, it starts the service again with what is set up \
+            already.
 
-            With --encrypt, names and values are encrypted before they leave this machine. The \
-            first machine makes a key; the others get it from the place with the passphrase, which \
+            The directory must exist. The address of a server is a connection string of PostgreSQL, \
+            such as 'host=defaults.example.org dbname=defaults'. It must not contain a password: use \
+            Kerberos, a certificate or ~/.pgpass.
+
+            With --encrypt, names and values are encrypted before they leave this machine. Give it \
+            on each machine: with a place and without --encrypt, encryption is turned off here. The \
+            first machine makes a key. The others get it from the place with the passphrase, which \
             is the same on all machines. Each keeps the key in the user's keyring. If all machines \
             are lost and the passphrase is forgotten, nobody can read what is at the place.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Meet in this directory, which something else keeps the same on all machines.",
+            "Meet in this directory, which another program keeps the same on all machines.",
             valueName: "path"))
     var directory: String?
 
@@ -45,6 +50,10 @@ struct RoamEnable: ServiceCommand {
         if directory != nil, server != nil { throw ToolError.onePlace }
         if let directory, !directory.hasPrefix("/") {
             throw ToolError.noPlace("--directory", directory)
+        }
+        // Before anything is stored: every program of the user can read the setting.
+        if let server, let fault = ServerAddressFault(of: server) {
+            throw ToolError.noServer(fault)
         }
     }
 
@@ -77,10 +86,12 @@ struct RoamEnable: ServiceCommand {
             throw ToolError.nowhereToRoam
         }
         if let unit = try await RoamUnit(on: defaults.connection) { try await unit.enable() }
+        // A service that was started in another way may have no file with which the bus starts it.
+        guard try await !defaults.connection.hasOwner(of: RoamContract.busName) else { return }
         do {
             try await defaults.connection.startService(RoamContract.busName)
-        } catch {
-            throw ToolError.noRoamingService
+        } catch let error as DBusError {
+            throw ToolError.roamingDoesNotStart(error)
         }
     }
 
@@ -110,8 +121,9 @@ struct RoamDisable: ServiceCommand {
         commandName: "disable",
         abstract: "Turns roaming off for this machine.",
         discussion: """
-            All values stay here and on the other machines. 'defaultsctl roam forget' on another \
-            machine removes this one from the list.
+            It also removes the place from this machine's settings. All values stay here and on the \
+            other machines. 'defaultsctl roam forget' on another machine removes this one from the \
+            list.
             """)
 
     static var needsBus: Bool { true }
@@ -130,8 +142,9 @@ struct RoamPassphrase: ServiceCommand {
         commandName: "passphrase",
         abstract: "Changes the passphrase that new machines need.",
         discussion: """
-            Machines that roam already need none: the key is in the keyring of each, and stays the \
-            same. Somebody who has an old copy of the place can still use the old passphrase with it.
+            Machines that roam already do not need it: each has the key in its keyring, and the key \
+            stays the same. Somebody who has an old copy of the place can still use the old \
+            passphrase with it.
             """)
 
     @OptionGroup var passphrase: PassphraseOption
@@ -147,7 +160,7 @@ struct RoamPassphrase: ServiceCommand {
 struct RoamPause: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Stops exchanging until 'defaultsctl roam resume'.")
+        abstract: "Stops the exchange until 'defaultsctl roam resume'.")
 
     func run(with defaults: RemoteDefaults) async throws {
         try await defaults.set(
@@ -158,7 +171,7 @@ struct RoamPause: ServiceCommand {
 
 struct RoamResume: ServiceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Goes on after 'defaultsctl roam pause'.")
+        commandName: "resume", abstract: "Continues after 'defaultsctl roam pause'.")
 
     func run(with defaults: RemoteDefaults) async throws {
         try await defaults.remove(
@@ -169,7 +182,7 @@ struct RoamResume: ServiceCommand {
 struct RoamNow: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "now",
-        abstract: "Exchanges changes now, and waits until that is done.")
+        abstract: "Exchanges changes now, and waits until it is done.")
 
     static var needsBus: Bool { true }
 

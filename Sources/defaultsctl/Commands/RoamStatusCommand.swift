@@ -18,7 +18,7 @@ struct RoamStatusCommand: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let facts = try await RoamingService(on: defaults.connection).status()
         if json {
-            try SafeOutput.print(json: Self.object(facts))
+            try await SafeOutput.print(json: Self.object(facts, Self.secretNames(facts, defaults)))
         } else {
             try await Self.show(facts, defaults)
         }
@@ -49,7 +49,18 @@ struct RoamStatusCommand: ServiceCommand {
         for (key, reason) in obstacles(facts) {
             columns.rows.append(["stays", "\(key): \(reason)"])
         }
+        for fact in unusable(facts) { columns.rows.append(["unusable", fact.onOneLine]) }
+        if let warning = try await SecretNames.warning(of: secretNames(facts, defaults)) {
+            columns.rows.append(["warning", warning])
+        }
         for line in columns.lines { try SafeOutput.print(line) }
+    }
+
+    /// The keys that roam and look like secrets.
+    private static func secretNames(
+        _ facts: [String: Value], _ defaults: RemoteDefaults
+    ) async throws -> [String] {
+        text(facts["State"]) == "off" ? [] : try await defaults.roamingSecretNames()
     }
 
     private static func state(_ facts: [String: Value]) -> String {
@@ -78,7 +89,15 @@ struct RoamStatusCommand: ServiceCommand {
         }.sorted { $0.0 < $1.0 }
     }
 
-    private static func object(_ facts: [String: Value]) throws -> String {
+    /// What the place has apart from keys and nobody can use.
+    static func unusable(_ facts: [String: Value]) -> [String] {
+        guard case .array(_, let elements) = facts["Unusable"] else { return [] }
+        return elements.compactMap { if case .string(let fact) = $0 { fact } else { nil } }
+    }
+
+    private static func object(
+        _ facts: [String: Value], _ secretNames: [String]
+    ) throws -> String {
         var members: [(String, String)] = []
         for (name, value) in facts.sorted(by: { $0.key < $1.key }) {
             switch value {
@@ -89,6 +108,9 @@ struct RoamStatusCommand: ServiceCommand {
         }
         let obstacles = try obstacles(facts).map { ($0.0, try $0.1.quoted) }
         members.append(("Obstacles", try ShownJSON.object(obstacles)))
+        for (name, list) in [("Unusable", unusable(facts)), ("LikelySecrets", secretNames)] {
+            members.append((name, "[\(try list.map { try $0.quoted }.joined(separator: ","))]"))
+        }
         return try ShownJSON.object(members)
     }
 }

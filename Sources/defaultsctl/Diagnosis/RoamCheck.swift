@@ -4,7 +4,7 @@ import RoamingTerms
 
 /// Checks the roaming service, if it runs.
 struct RoamCheck {
-    /// One finding; none if nothing roams on this machine.
+    /// The findings; none if nothing roams on this machine.
     func findings() async -> [Finding] {
         guard let loop = MainThread.loop,
             let bus = try? await Connection.open(.session, on: loop)
@@ -14,8 +14,9 @@ struct RoamCheck {
         return findings
     }
 
+    private static let subject = "roaming"
+
     private static func findings(on bus: Connection) async -> [Finding] {
-        let subject = "roaming"
         // Asking must not start it.
         guard (try? await bus.hasOwner(of: RoamContract.busName)) == true else { return [] }
         do {
@@ -27,13 +28,8 @@ struct RoamCheck {
                         "It is tried again. To try it now: defaultsctl roam now")
                 ]
             }
-            if case .dictionary(_, _, let obstacles) = status["Obstacles"], !obstacles.isEmpty {
-                return [
-                    .warning(
-                        subject, "\(Amount.of(obstacles.count, "key")) cannot roam for now.",
-                        "See: defaultsctl roam status")
-                ]
-            }
+            let hindrances = hindrances(in: status)
+            guard hindrances.isEmpty else { return hindrances }
             guard case .uint64(let same) = status["Same"], status["State"] != .string("off") else {
                 return [.ok(subject, "It is turned off.")]
             }
@@ -45,5 +41,23 @@ struct RoamCheck {
                     "Run: systemctl --user restart \(RoamUnit.name)")
             ]
         }
+    }
+
+    /// What does not roam although the exchange works.
+    private static func hindrances(in status: [String: Value]) -> [Finding] {
+        let advice = "See: defaultsctl roam status"
+        var findings: [Finding] = []
+        if case .dictionary(_, _, let obstacles) = status["Obstacles"], !obstacles.isEmpty {
+            findings.append(
+                .warning(
+                    subject, "\(Amount.of(obstacles.count, "key")) cannot roam for now.", advice))
+        }
+        let unusable = RoamStatusCommand.unusable(status)
+        if let first = unusable.first {
+            let more = unusable.count > 1 ? " And \(unusable.count - 1) more." : ""
+            findings.append(
+                .warning(subject, "The place has what cannot be used: \(first)\(more)", advice))
+        }
+        return findings
     }
 }

@@ -30,10 +30,10 @@ extension RemoteDefaults {
         }
         var conflicts: [RoamConflict] = []
         for loser in losers {
-            let facts = loser.aboutKey.flatMap { values[$0] }.flatMap {
+            let facts = values[loser.aboutKey].flatMap {
                 try? KeyedArchiveDecoder().decode(LoserFacts.self, from: $0)
             }
-            let lost = loser.valueKey.flatMap { values[$0] }
+            let lost = values[loser.valueKey]
             // Without both there is nothing to show and nothing to take back.
             guard lost != nil || facts?.removed == true else { continue }
             let current = try await archiveIfThere(forKey: loser.key, in: loser.domain)
@@ -61,15 +61,22 @@ extension RemoteDefaults {
         ])
     }
 
-    /// Forgets conflicts, here and on all other machines.
-    func dismiss(_ conflicts: [RoamConflict]) async throws {
-        try await apply(Self.dismissal(of: conflicts), in: RoamTerms.conflicts)
+    /// Forgets a conflict, here and on all other machines.
+    func dismiss(_ conflict: RoamConflict) async throws {
+        try await apply(Self.dismissal(of: [conflict]), in: RoamTerms.conflicts)
+    }
+
+    /// Forgets all conflicts, and removes what is none and stands among them.
+    func dismissAllConflicts() async throws {
+        var change = DefaultsTransaction()
+        for key in try await keys(in: RoamTerms.conflicts) { change.remove(key) }
+        if !change.isEmpty { try await apply(change, in: RoamTerms.conflicts) }
     }
 
     private static func dismissal(of conflicts: [RoamConflict]) -> DefaultsTransaction {
         var change = DefaultsTransaction()
         for loser in conflicts.map(\.loser) {
-            for key in [loser.valueKey, loser.aboutKey] { if let key { change.remove(key) } }
+            for key in [loser.valueKey, loser.aboutKey] { change.remove(key) }
         }
         return change
     }

@@ -14,13 +14,17 @@ struct RoamUnit {
 
     /// Starts the service now and at each log-in.
     ///
-    /// - Throws: `DBusError` if there is no such unit.
+    /// - Throws: `ToolError` if there is no such unit.
     func enable() async throws {
-        try await call(
-            "EnableUnitFiles",
-            [.array(of: "s", [.string(Self.name)]), .boolean(false), .boolean(true)])
-        try await call("Reload")
-        try await call("StartUnit", [.string(Self.name), .string("replace")])
+        do {
+            try await call(
+                "EnableUnitFiles",
+                [.array(of: "s", [.string(Self.name)]), .boolean(false), .boolean(true)])
+            try await call("Reload")
+            try await call("StartUnit", [.string(Self.name), .string("replace")])
+        } catch let error as DBusError {
+            throw ToolError.roamingDoesNotStart(error)
+        }
     }
 
     /// Ends the service, and does not start it any more.

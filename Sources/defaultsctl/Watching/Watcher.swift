@@ -231,10 +231,11 @@ extension Watcher {
     {
         let since = domains[domain]?.generation ?? 0
         let difference = try await defaults.difference(of: domain, since: since)
-        let changed = Set(difference.changed.keys).union(difference.large)
+        let archives = Dictionary(difference.changed.map { ($0.key, $0.archive) }) { $1 }
+        let changed = Set(archives.keys).union(difference.large)
         let held = domains[domain]?.held ?? HeldValues()
         for key in changed.filter(scope.includes(key:)).sorted() {
-            if held[key]?.holds(difference.changed[key]) == true { continue }
+            if held[key]?.holds(archives[key]) == true { continue }
             try await takeValue(of: key, in: domain, because: nil)
         }
         let gone = difference.isComplete ? Set(difference.removed) : held.keys.subtracting(changed)

@@ -184,6 +184,6 @@ struct EncryptedRoamingTests {
                 .contains("is for --encrypt"))
         #expect(enable(laptop, "").error.contains("No passphrase was given"))
         // Nothing was set up by that.
-        #expect(laptop.refusal("now").contains("The roaming service does not run"))
+        #expect(laptop.refusal("now").contains("Roaming is not set up"))
     }
 }

@@ -94,9 +94,14 @@ import Testing
         try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
 
         let other = try #require(list.first { $0["this"] as? Bool == false }?["id"] as? String)
+        // While it runs, it would join anew as soon as it hears of it.
+        try tower.roam("pause")
+        try wait { try tower.roam("status").contains("off") }
         try laptop.roam("forget", other)
         #expect(try laptop.roam("machines").split(separator: "\n").count == 1)
         // It joins anew.
+        try tower.roam("resume")
+        try wait { try !tower.roam("status").contains("off") }
         try tower.roam("now")
         try wait {
             try laptop.roam("now");
@@ -110,10 +115,101 @@ import Testing
         #expect(tower.read("org.example.Editor", "Font") == "Mono")
     }
 
+    @Test func `A password in an address is not stored, and not shown if somebody has stored it`()
+        throws
+    {
+        let address = "host=/nonexistent dbname=defaults password=hunter2"
+        let refusal = laptop.refusal("enable", "--server", address)
+        #expect(refusal.contains("~/.pgpass") && !refusal.contains("hunter2"), "\(refusal)")
+        let settings = ["-currentHost", "read", "org.defaultsd.Roam"]
+        #expect(laptop.desktop.tool(settings).status == 1)
+
+        try laptop.desktop.tool(
+            "-currentHost", "write", "org.defaultsd.Roam", "Server", "-string", address
+        ).requireOutput()
+        #expect(!laptop.refusal("enable").contains("hunter2"))
+        let status = laptop.desktop.tool("roam", "status").output
+        #expect(status.contains("must not contain 'password'"), "\(status)")
+        #expect(!status.contains("hunter2"), "\(status)")
+    }
+
+    @Test func `What is no conflict is not shown, cannot be restored, and goes with all`() throws {
+        let kept = "org.defaultsd.RoamConflicts"
+        for key in [
+            "bad domain/k/1", "org.example.Editor@host/Font/1", "org.defaultsd.Roam@host/Server/1",
+            "org.defaultsd.Roam/Server/1", "org.defaultsd.Grants/org.example.App/1",
+        ] {
+            try laptop.write(kept, key, "Mono")
+        }
+        #expect(try laptop.roam("conflicts") == "")
+        #expect(laptop.refusal("conflicts", "--restore", "1").contains("no conflict '1'"))
+        // A time that no calendar has.
+        try laptop.write(kept, "org.example.Editor/Font/2", "Serif")
+        try laptop.desktop.tool(
+            "write", kept, "org.example.Editor/Font/2/about", "-dict", "removed", "-bool", "false",
+            "machine", "-string", "tower", "written", "-float", "1e300", "noticed", "-float", "1"
+        ).requireOutput()
+        #expect(try laptop.roam("conflicts").contains("lost    \"Serif\""))
+        #expect(try laptop.roam("conflicts", "--json").contains("\"tower\""))
+        try laptop.roam("conflicts", "--dismiss", "all")
+        #expect(laptop.desktop.tool("read", kept).status == 1)
+    }
+
+    @Test func `The status warns of keys that roam and look like secrets`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor", "--except", "Mail*")
+        for key in ["API_KEY", "Font", "MailPassword", "Login Password"] {
+            try laptop.write("org.example.Editor", key, "x")
+        }
+        try laptop.write("org.example.Other", "Password", "x")
+        let warning = "org.example.Editor API_KEY, org.example.Editor Login Password may be secrets"
+        #expect(try laptop.roam("status").contains(warning))
+        #expect(try laptop.roam("status", "--json").contains(#"["org.example.Editor API_KEY","#))
+    }
+
+    @Test func `A damaged state is set aside, and the machine joins anew`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try laptop.roam("now")
+        try tower.write("org.example.Editor", "Font", "Serif")
+        let state = "config/defaultsd/roam.db"
+        _ = try tower.desktop.directory.write(
+            String(repeating: "This is no database. ", count: 1000), to: state)
+        try tower.enable()
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        let directory = tower.desktop.directory.path
+        #expect(FileManager.default.fileExists(atPath: "\(directory)/\(state).damaged-1"))
+    }
+
+    @Test func `A service that cannot follow the daemon ends with a failure, to be started again`()
+        throws
+    {
+        let output = try laptop.desktop.python(
+            """
+            import subprocess, sys, time
+            from gi.repository import Gio, GLib
+            bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+            def ask(method, *arguments):
+                return bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", method,
+                                     GLib.Variant(*arguments), None, 0, -1, None).unpack()[0]
+            ask("RequestName", "(su)", ("org.defaultsd.Defaults1", 4))
+            roam = subprocess.Popen([sys.argv[1]], stderr=subprocess.PIPE, text=True)
+            while not ask("NameHasOwner", "(s)", ("org.defaultsd.Roam1",)): time.sleep(0.01)
+            bus.emit_signal(None, "/org/defaultsd/Defaults1", "org.defaultsd.Defaults1", "Changed",
+                            GLib.Variant("(s)", ("of another form",)))
+            bus.flush_sync()
+            print(roam.wait(60), roam.stderr.read())
+            """, Desktop.programs + "/defaultsd-roam"
+        ).requireOutput()
+        #expect(output.hasPrefix("69 "), "\(output)")
+        #expect(output.contains("cannot be followed"), "\(output)")
+    }
+
     @Test func `A wrong word gets an answer that helps`() throws {
         #expect(laptop.refusal("enable").contains("No place to roam to is set up"))
         #expect(laptop.refusal("enable", "--directory", "here").contains("absolute path"))
-        #expect(laptop.refusal("now").contains("The roaming service does not run"))
+        #expect(laptop.refusal("now").contains("Roaming is not set up"))
         #expect(laptop.refusal("add", "a b").contains("does not name domains"))
         #expect(laptop.refusal("add", "org.defaultsd.Grants").contains("never roams"))
         #expect(laptop.refusal("drop", "org.example.None").contains("not in the user's list"))
