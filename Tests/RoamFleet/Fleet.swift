@@ -143,7 +143,8 @@ final class Fleet: @unchecked Sendable {
             }
         }
         stage.machines = machines.count
-        stage.machineMemory = (stage.clientMemory - before) / Double(machines.count)
+        // Few machines need less than the memory that was freed meanwhile.
+        stage.machineMemory = max(stage.clientMemory - before, 0) / Double(machines.count)
         return machines
     }
 
