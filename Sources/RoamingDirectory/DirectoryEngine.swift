@@ -1,6 +1,5 @@
 package import DBus
 package import DefaultsRoaming
-import Glibc
 import SQLite
 import SystemCalls
 
@@ -18,7 +17,7 @@ package actor DirectoryEngine: Engine {
 
     private nonisolated let folder: RoamingFolder
     private let state: DirectoryState
-    private let clock: @Sendable () -> Int64
+    private let clock: @Sendable () -> Moment
     private var isMet = false
     /// The files that were read, in the state in which they were.
     private var known: [String: FileState] = [:]
@@ -36,11 +35,11 @@ package actor DirectoryEngine: Engine {
     ///   - directory: The absolute path of the directory, which need not be there.
     ///   - database: The path of `roam.db`, which has the state of this replica.
     ///   - loop: The loop that all calls come on.
-    ///   - clock: Gives the time, in microseconds since 1970.
+    ///   - clock: Says what time it is on this machine.
     /// - Throws: ``EngineError``, if the tables cannot be used.
     package init(
         _ directory: String, database: String, on loop: EventLoop,
-        clock: @escaping @Sendable () -> Int64 = DirectoryEngine.now
+        clock: @escaping @Sendable () -> Moment = { .now }
     ) throws {
         self.loop = loop
         self.clock = clock
@@ -48,17 +47,12 @@ package actor DirectoryEngine: Engine {
         state = try Self.translating { try DirectoryState(path: database) }
     }
 
-    /// The time of the system, in microseconds since 1970.
-    package static let now: @Sendable () -> Int64 = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
-
     /// The files in the directory that cannot be used; all others are.
-    package var problems: [FileProblem] {
+    package var fileProblems: [FileProblem] {
         problemsByName.values.sorted { $0.name < $1.name }
     }
+
+    package var problems: [String] { fileProblems.map { "\($0)." } }
 
     /// A server does not say what other machines write.
     package nonisolated var pollInterval: Duration? {
@@ -86,11 +80,12 @@ extension DirectoryEngine {
         let here = try folder.place(isKnown: place != nil)
         if state.own.replica != replica { (known, ownFile) = ([:], nil) }
         try Self.translating { try state.begin(as: replica, named: name) }
-        let isOurs = try !isUsedByAnother(lastBatch) && joinFiles()
+        let isOurs = try !isUsedByAnother(lastBatch) && !isForgotten() && joinFiles()
         guard isOurs else { return meeting(.mustJoinAnew, at: here) }
         try Self.translating {
             try state.settleOrphans()
-            try state.maintain(onDay: clock() / 86_400_000_000)
+            // Not by the wall clock: one that jumps forth and back would make days.
+            try state.maintain(onDay: state.time(at: clock()) / 86_400_000_000)
         }
         isMet = true
         try writeFileIfNeeded()
@@ -112,38 +107,52 @@ extension DirectoryEngine {
             || UInt64(own.batch) == lastBatch.number && own.nonce != lastBatch.nonce
     }
 
+    /// Whether a file has said so, also if that file is gone.
+    private func isForgotten() throws -> Bool {
+        try Self.translating { try state.isForgotten(state.own.replica) }
+    }
+
     /// Joins all files that are new.
     ///
     /// - Returns: Whether this replica's name is still its own.
     private func joinFiles() throws -> Bool {
-        let now = clock()
-        let findings = try folder.read { name, file in
-            known[name] == file && !file.isFresh(at: now)
-        }
-        // A file with a problem is never known, so it is among the findings again.
+        let now = clock().wall
+        let before = known
+        var isOurs = true
+        // A file with a problem is never known, so it is found again.
         problemsByName = [:]
-        for finding in findings {
-            switch finding.content {
-            case .success(let file):
-                known[finding.name] = finding.state
-                guard try join(file, from: finding) else { return false }
-            case .failure(let problem):
-                problemsByName[finding.name] = problem
-                known[finding.name] = nil
-            }
+        try folder.read(
+            unless: { name, file in before[name] == file && !file.isFresh(at: now) }
+        ) { finding in
+            isOurs = try use(finding)
+            return isOurs
         }
-        return true
+        return isOurs
+    }
+
+    /// - Returns: Whether this replica's name is still its own.
+    private func use(_ finding: RoamingFolder.Finding) throws -> Bool {
+        switch finding.content {
+        case .success(let file):
+            known[finding.name] = finding.state
+            return try join(file, from: finding)
+        case .failure(let problem):
+            problemsByName[finding.name] = problem
+            known[finding.name] = nil
+            return true
+        }
     }
 
     private func join(_ file: ReplicaFile, from finding: RoamingFolder.Finding) throws -> Bool {
         guard file.replica != state.own.replica else { return isOurs(file) }
+        try Self.translating { _ = try state.time(at: clock(), seen: file.latestTime) }
         switch try Self.translating({ try state.join(file) }) {
         case .known, .joined: break
         case .knowsMore: return false
         case .tooMany:
             known[finding.name] = nil
             problemsByName[finding.name] = FileProblem(
-                finding.name, "names too many replicas. Forget those that are gone")
+                finding.name, "names too many replicas; forget those that are gone")
         }
         return true
     }
@@ -186,7 +195,7 @@ extension DirectoryEngine {
 
     private func writeFile() throws {
         ownFile = nil
-        let file = try Self.translating { try state.file(now: clock()) }
+        let file = try Self.translating { try state.file(now: state.time(at: clock())) }
         try folder.write(file)
         ownFile = FileStatus.ifAny(folder.path(of: ownName), followingLinks: false)
             .map { (FileState($0), file.stamp) }
@@ -241,14 +250,39 @@ extension DirectoryEngine {
 
 extension DirectoryEngine {
     package func pull(after revision: UInt64, limit: Int) throws -> Page {
-        try Self.translating { try state.page(after: revision, limit: limit) }
+        let page = try Self.translating { try state.page(after: revision, limit: limit) }
+        return Page(
+            versions: page.versions, losers: try told(page.losers), revision: page.revision,
+            hasMore: page.hasMore)
     }
 
     package func push(_ batch: Batch) throws -> (outcomes: [Outcome], losers: [Loser]) {
         try change {
-            let outcomes = try state.push(batch, now: clock())
-            return (outcomes, try state.losers())
+            let outcomes = try state.push(batch, now: state.time(at: clock()))
+            let losers = try state.losers()
+            // They come with a pull, and the round under way may make none any more.
+            if losers.hasMore { news?() }
+            return (outcomes, try told(losers.first))
         }
+    }
+
+    /// Losers with the times that people know: those of this machine's wall clock.
+    private func told(_ losers: [Loser]) throws -> [Loser] {
+        guard !losers.isEmpty else { return [] }
+        let lead = try lead()
+        return losers.map { loser in
+            var time = loser.time
+            if case .known(let known) = time { time = .known(known.subtractingSaturated(lead)) }
+            return Loser(
+                name: loser.name, key: loser.key, archive: loser.archive, time: time,
+                replica: loser.replica)
+        }
+    }
+
+    /// How far the clock of the directory is ahead of this machine's.
+    private func lead() throws -> Int64 {
+        let moment = clock()
+        return try Self.translating { try state.time(at: moment).subtractingSaturated(moment.wall) }
     }
 
     package func noteKept(_ losers: [Loser]) throws {
@@ -256,7 +290,11 @@ extension DirectoryEngine {
     }
 
     package func machines() throws -> [Machine] {
-        try Self.translating { try state.machines(now: clock()) }
+        let lead = try lead()
+        return try Self.translating { try state.machines(now: state.time(at: clock())) }.map {
+            Machine(
+                id: $0.id, name: $0.name, seen: $0.seen.map { $0.subtractingSaturated(lead) })
+        }
     }
 
     package func forget(_ replica: ReplicaID) throws {

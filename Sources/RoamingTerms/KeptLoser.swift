@@ -29,7 +29,7 @@ package struct KeptLoser: Sendable, Hashable {
     /// never roams, such as one with the settings of this machine, is none.
     package init?(valueKey: String) {
         guard let first = valueKey.firstIndex(of: "/"), let last = valueKey.lastIndex(of: "/"),
-            first < last
+            first < last, valueKey.utf8.count + Self.about.utf8.count <= Self.longestKey
         else { return nil }
         let name = valueKey[valueKey.index(after: last)...]
         let domain = String(valueKey[..<first])
@@ -50,10 +50,19 @@ package struct KeptLoser: Sendable, Hashable {
     /// The key of the facts about it.
     package var aboutKey: String { valueKey + Self.about }
 
+    /// The loser with the whole key, which the facts about it say; nil if they say none that fits.
+    package func whole(_ facts: LoserFacts) -> KeptLoser? {
+        guard let key = facts.key, KeyRule.allows(key) else { return nil }
+        let whole = KeptLoser(domain: domain, key: key, name: name)
+        let isSame = whole.valueKey == valueKey && !RoamTerms.settings.contains(key)
+        return isSame ? whole : nil
+    }
+
     private static func shortened(_ key: String, to length: Int) -> String {
         guard key.utf8.count > length else { return key }
         var short = key
-        while short.utf8.count > length { short.removeLast() }
+        // The names come from other machines, and may leave no room at all.
+        while short.utf8.count > max(length, 0) { short.removeLast() }
         return short
     }
 }

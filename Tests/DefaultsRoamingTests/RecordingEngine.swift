@@ -9,6 +9,9 @@ actor RecordingEngine: Engine {
     private(set) var forgotten: [Loser] = []
     private var revision: UInt64 = 0
     private var writer = ReplicaID.random()
+    /// Whether it has losers that it does not give out before the first ones are kept.
+    private var hasMoreLosers = false
+    private(set) var refusals: [RoamingKey: String] = [:]
     /// Which keys have no room.
     private var isFull = false
 
@@ -25,7 +28,7 @@ actor RecordingEngine: Engine {
         Page(
             versions: versions.values.filter { $0.mark.revision > revision }
                 .sorted { $0.key < $1.key },
-            losers: losers, revision: self.revision, hasMore: false)
+            losers: losers, revision: self.revision, hasMore: hasMoreLosers)
     }
 
     func push(_ batch: Batch) throws -> (outcomes: [Outcome], losers: [Loser]) {
@@ -72,4 +75,8 @@ actor RecordingEngine: Engine {
     }
 
     func fill() { isFull = true }
+
+    func holdLosersBack() { hasMoreLosers = true }
+
+    func refuse(_ key: RoamingKey, because reason: String) { refusals[key] = reason }
 }

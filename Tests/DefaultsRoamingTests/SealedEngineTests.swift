@@ -121,6 +121,9 @@ final class SealedEngineTests {
         await place.put(stored[sealed(font)]?.archive, under: sealed(font))
         _ = try await engine.pull(after: 0, limit: 1000)
         #expect(await Set(engine.refusals.keys) == [sealed(size), stranger])
+        // What the inner engine refuses is told as well.
+        await place.refuse(sealed(third), because: "it is damaged")
+        #expect(await engine.refusals[sealed(third)] == "it is damaged")
     }
 
     @Test("forgets what lost and nobody can use, and names the others when they are kept")
@@ -136,6 +139,17 @@ final class SealedEngineTests {
         try await engine.noteKept(lost)
         #expect(await place.forgotten.suffix(1) == there[...])
         #expect(await place.losers.isEmpty)
+    }
+
+    @Test("finds its key at a place with more losers than come at once")
+    func manyLosers() async throws {
+        await place.holdLosersBack()
+        let engine = SealedEngine(place, on: loop) { [key] look in
+            _ = try await look()
+            return key
+        }
+        let meeting = try await engine.meet(replica, named: "laptop", known: nil, lastBatch: nil)
+        #expect(meeting.state == .continued)
     }
 
     @Test("says by its name which key has no room")

@@ -37,7 +37,7 @@ struct FolderMeeting: TormentedPlace {
         try DirectoryEngine(
             synchroniser.folder(of: machine.number),
             database: machine.databaseDirectory + "/roam.db",
-            on: loop)
+            on: loop, clock: { machine.moment })
     }
 
     func disturb() async throws {

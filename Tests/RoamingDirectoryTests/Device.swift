@@ -18,12 +18,38 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+extension ReplicaID {
+    /// A name that a seed repeats.
+    static func random(using random: inout SeededGenerator) -> ReplicaID {
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        return ReplicaID(bytes: bytes) ?? .random()
+    }
+}
+
 /// What time it is on all machines of a test.
 final class TestClock: @unchecked Sendable {
     // Only the test changes it, and it waits for each call of an engine.
     var now: Int64 = 1_800_000_000_000_000
 
     static let day: Int64 = 86_400_000_000
+}
+
+/// The clocks of a machine.
+final class MachineClock: @unchecked Sendable {
+    // Only the test changes them, as with the clock of all machines.
+    let real: TestClock
+    /// How far the wall clock is off.
+    var skew: Int64 = 0
+    /// The machine's start.
+    var boot = ReplicaID.random().bytes
+
+    init(_ real: TestClock) {
+        self.real = real
+    }
+
+    var moment: Moment {
+        Moment(boot: boot, sinceBoot: real.now - 1_000_000, wall: real.now + skew)
+    }
 }
 
 /// What a whole test knows of all values.
@@ -47,11 +73,14 @@ final class Device {
     let directory: String
     let database: String
     let name: String
-    let clock: TestClock
+    let clock: MachineClock
     let loop: EventLoop
     let ledger: Ledger
     private(set) var engine: DirectoryEngine
     var id: ReplicaID
+    /// Gives the names under which it joins anew: a seed repeats them, as they decide between edits of
+    /// the same time.
+    private var ids: SeededGenerator
     var place: [UInt8]?
     var revision: UInt64 = 0
     var bases: [RoamingKey: Base] = [:]
@@ -62,25 +91,26 @@ final class Device {
     var joins = 0
 
     init(
-        _ name: String, as id: ReplicaID, in parent: String, clock: TestClock, on loop: EventLoop,
-        ledger: Ledger
+        _ name: String, ids: SeededGenerator, in parent: String, clock: TestClock,
+        on loop: EventLoop, ledger: Ledger
     ) throws {
         self.name = name
-        self.id = id
-        self.clock = clock
+        self.ids = ids
+        id = .random(using: &self.ids)
+        self.clock = MachineClock(clock)
         self.loop = loop
         self.ledger = ledger
         directory = "\(parent)/\(name)"
         database = "\(parent)/\(name).db"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true)
-        engine = try Self.engine(directory, database, loop, clock)
+        engine = try Self.engine(directory, database, loop, self.clock)
     }
 
     private static func engine(
-        _ directory: String, _ database: String, _ loop: EventLoop, _ clock: TestClock
+        _ directory: String, _ database: String, _ loop: EventLoop, _ clock: MachineClock
     ) throws -> DirectoryEngine {
-        try DirectoryEngine(directory, database: database, on: loop, clock: { clock.now })
+        try DirectoryEngine(directory, database: database, on: loop, clock: { clock.moment })
     }
 
     /// The process ends and starts again.
@@ -117,6 +147,8 @@ final class Device {
     }
 
     func write(_ value: String?, to key: RoamingKey) {
+        // It may be acknowledged: a replica that joins anew pushes its values once more.
+        if case .some(.some(let old)) = dirty[key], old != value { ledger.replaced.insert(old) }
         dirty[key] = .some(value)
     }
 
@@ -131,7 +163,7 @@ final class Device {
         var meeting = try await engine.meet(id, named: name, known: place, lastBatch: lastBatch)
         if meeting.state == .mustJoinAnew {
             joins += 1
-            id = .random()
+            id = .random(using: &ids)
             (place, revision, lastBatch) = (nil, 0, nil)
             for (key, base) in bases {
                 guard let value = base.value else { continue }

@@ -9,7 +9,7 @@ struct LifeOfReplicaTests {
     static let second = RoamingKey(domain: "org.example.App", name: "second")
 
     /// Machines that have the same value.
-    private static func machines(_ count: Int) async throws -> Network {
+    static func machines(_ count: Int) async throws -> Network {
         let network = try Network(count)
         network.devices[0].write("first", to: key)
         try await network.devices[0].round()

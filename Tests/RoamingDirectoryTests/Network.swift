@@ -31,9 +31,8 @@ final class Network {
 
     @discardableResult
     func addDevice() throws -> Device {
-        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         let device = try Device(
-            "m\(devices.count)", as: ReplicaID(bytes: bytes) ?? .random(), in: parent.path,
+            "m\(devices.count)", ids: SeededGenerator(seed: random.next()), in: parent.path,
             clock: clock, on: loop, ledger: ledger)
         devices.append(device)
         return device

@@ -10,19 +10,19 @@ import Testing
 
     private func encounter(
         _ known: MeetingPlace?, _ row: ReplicaRow?, batch: UInt64? = nil, isAnswered: Bool = true,
-        purged: UInt64 = 0
+        purged: UInt64 = 0, dropped: UInt64? = nil
     ) -> Encounter {
         Encounter(
             known: known?.bytes, lastBatch: batch.map { ($0, nonce, isAnswered) }, row: row,
-            account: account, purged: purged)
+            account: account, purged: purged, dropped: dropped)
     }
 
-    private func place(_ visit: Visit) -> MeetingPlace {
-        MeetingPlace(account: account, visit: visit, lostBatch: 0)
+    private func place(_ visit: Visit, at revision: UInt64 = 0) -> MeetingPlace {
+        MeetingPlace(account: account, visit: visit, revision: revision, lostBatch: 0)
     }
 
     @Test func `A place survives its bytes`() {
-        let place = place(.next(after: []))
+        let place = place(.next(after: []), at: 9)
         #expect(MeetingPlace(bytes: place.bytes) == place)
         #expect(MeetingPlace(bytes: Array(place.bytes.dropLast())) == nil)
         #expect(MeetingPlace(bytes: [2] + place.bytes.dropFirst()) == nil)
@@ -59,17 +59,30 @@ import Testing
             let next = encounter.next(.rewound, at: 2)
             let known = Encounter(
                 known: encounter.known, lastBatch: encounter.lastBatch, row: next,
-                account: account, purged: 0)
+                account: account, purged: 0, dropped: nil)
             #expect(known.state == .rewound)
             #expect(known.next(.rewound, at: 2) == next)
             let heard = Encounter(
                 known: encounter.nextPlace(.rewound, next).bytes, lastBatch: encounter.lastBatch,
-                row: next, account: account, purged: 0)
+                row: next, account: account, purged: 0, dropped: nil)
             #expect(heard.state == .continued)
             #expect(heard.next(.continued, at: 3).isRewound == false)
         }
-        let other = MeetingPlace(account: nonce, visit: old, lostBatch: 0)
+        let other = MeetingPlace(account: nonce, visit: old, revision: 0, lostBatch: 0)
         #expect(encounter(other, row).state == .rewound)
+    }
+
+    @Test func `A replica whose row was dropped joins anew, unless the server was put back`() {
+        let visit = Visit(number: 4, nonce: nonce)
+        #expect(encounter(place(visit, at: 5), nil, dropped: 5).state == .mustJoinAnew)
+        #expect(encounter(place(visit, at: 5), nil, dropped: 9).state == .mustJoinAnew)
+        #expect(encounter(place(visit, at: 5), nil, dropped: 4).state == .rewound)
+        #expect(encounter(place(visit, at: 0), nil).state == .rewound)
+        #expect(encounter(place(visit, at: 5), nil, purged: 6).state == .mustJoinAnew)
+        #expect(encounter(place(visit, at: 5), nil, purged: 5).state == .rewound)
+        #expect(encounter(nil, nil, purged: 6, dropped: 9).state == .continued)
+        let other = MeetingPlace(account: nonce, visit: visit, revision: 1, lostBatch: 0)
+        #expect(encounter(other, nil, dropped: 9).state == .rewound)
     }
 
     @Test func `A replica that knows less, or otherwise, joins anew`() {

@@ -116,6 +116,56 @@ struct EngineTests {
         #expect(try await a.pull().losers.isEmpty)
     }
 
+    @Test func `Losers come a few at a time, and all in one round`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        try await a.meet()
+        try await b.meet()
+        let names = (0..<450).map { "k\($0)" }
+        // Half of what loses are removals.
+        try await a.push(
+            a.newBatch(names.enumerated().map { edit($1, $0.isMultiple(of: 2) ? nil : "1") }))
+        let news = Mutex(0)
+        try await b.engine.onNews { news.withLock { $0 += 1 } }
+        let before = news.withLock { $0 }
+        let batch = b.newBatch(names.map { edit($0, "2") })
+        var losers = try await b.push(batch).losers
+        #expect(losers.count == 200)
+        #expect(news.withLock { $0 } > before)
+        // The same if the reply was lost.
+        #expect(try await b.push(batch).losers.count == 200)
+        try await b.engine.noteKept(losers)
+        var page: Page
+        repeat {
+            page = try await b.engine.pull(after: 0, limit: 1000)
+            #expect(page.losers.count <= 200)
+            try await b.engine.noteKept(page.losers)
+            losers += page.losers
+        } while page.hasMore
+        #expect(Set(losers.map(\.key.name)) == Set(names))
+        #expect(losers.count == 450)
+        let left = try server.administer("SELECT count(*) FROM roam.lost WHERE owner = '\(user)'")
+        #expect(left == "0\n")
+    }
+
+    @Test func `Large losers come one page after the other`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        try await a.meet()
+        try await b.meet()
+        let large = String(repeating: "x", count: 1 << 20)
+        let names = (0..<6).map { "k\($0)" }
+        try await a.push(a.newBatch(names.map { edit($0, large) }))
+        let first = try await b.push(b.newBatch(names.map { edit($0, "2") })).losers
+        #expect(first.count == 4)
+        try await b.engine.noteKept(first)
+        let page = try await b.engine.pull(after: 0, limit: 1000)
+        #expect(page.losers.count == 2)
+        #expect(!page.hasMore)
+    }
+
     @Test func `Others keep what a silent machine was to keep`() async throws {
         let server = try await RoamingServer.shared
         let user = try await server.newUser()
@@ -316,12 +366,25 @@ struct EngineTests {
             "UPDATE roam.entry SET written = '-infinity'",
             "UPDATE roam.entry SET rev = 9223372036854775807",
             "UPDATE roam.entry SET written = '294276-12-31'",
+            "UPDATE roam.replica SET seen = '-infinity'",
+            "UPDATE roam.replica SET seen = 'infinity'",
+            "UPDATE roam.replica SET visit_rev = 9223372036854775807",
+            "UPDATE roam.replica SET visit_rev = -9223372036854775808",
+            "UPDATE roam.replica SET pulled = 9223372036854775807",
+            "UPDATE roam.replica SET push_rev = -9223372036854775808",
         ]
         for sql in hostile {
             try server.administer("\(sql) WHERE owner = '\(user)'")
-            try await machine.meet()
-            _ = try await machine.pull()
-            try await machine.push(edit("k", "\(sql)"))
+            do {
+                try await machine.meet()
+                _ = try await machine.pull()
+                #expect(try await machine.engine.machines().count == 1)
+                try await machine.push(edit("k", "\(sql)"))
+            } catch let error as EngineError {
+                #expect(error.kind == .damaged, "\(sql)")
+                try server.administer(
+                    "UPDATE roam.replica SET visit_rev = 0 WHERE owner = '\(user)'")
+            }
         }
         try server.administer(
             "UPDATE roam.account SET rev = 9223372036854775807 WHERE owner = '\(user)'")
@@ -331,6 +394,37 @@ struct EngineTests {
             try await machine.push(edit("k", "2"))
         }
         #expect(error?.kind == .refused)
+    }
+
+    @Test func `Outcomes that no server has written are refused`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let machine = try server.machine(of: user)
+        try await machine.meet()
+        let batch = machine.newBatch([edit("k", "1")])
+        let first = try await machine.push(batch)
+        #expect(try await machine.push(batch).outcomes == first.outcomes)
+        for revision in ["0000000000000000", "8000000000000000", "ffffffffffffffff"] {
+            try server.administer(
+                """
+                UPDATE roam.replica SET outcomes = decode('00\(revision)0000000000000001', 'hex')
+                WHERE owner = '\(user)'
+                """)
+            let error = await #expect(throws: EngineError.self) { try await machine.push(batch) }
+            #expect(error?.kind == .damaged)
+        }
+    }
+
+    @Test func `The time of an edit never overflows`() {
+        let numbers = [Int64.min, -1, 0, .max]
+        for now in numbers {
+            for base in numbers {
+                for age in [Duration.zero, .seconds(Int64.max), .seconds(Int64.min)] {
+                    let edit = edit("k", "1", age: age, baseTime: .known(base))
+                    #expect(edit.time(at: now) <= .known(now))
+                }
+            }
+        }
     }
 
     @Test func `Without room, the keys that do not fit are named, and others go on`() async throws {

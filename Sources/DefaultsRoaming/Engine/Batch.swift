@@ -53,7 +53,7 @@ extension Edit {
         let earliest = if case .known(let time) = baseTime { time } else { Int64.min }
         let (seconds, attoseconds) = age.components
         let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
-        let time = now - Int64(min(max(microseconds, 0), 9e15))
+        let time = now.subtractingSaturated(Int64(min(max(microseconds, 0), 9e15)))
         // At most now: a base of the future, which only a wrong clock makes, would win for years.
         return .known(min(max(time, earliest), now))
     }
@@ -107,5 +107,25 @@ package struct Loser: Sendable, Equatable {
         self.archive = archive
         self.time = time
         self.replica = replica
+    }
+}
+
+/// How many losers an engine tells at once, because a machine keeps them in one change.
+package enum LoserLimit {
+    /// The losers.
+    package static let count = 200
+    /// The bytes of their archives, unless it is only one loser.
+    package static let bytes = 4 << 20
+
+    /// How many of the first losers may be told at once.
+    ///
+    /// - Parameter sizes: The bytes of the archive of each.
+    package static func fits(_ sizes: [Int]) -> Int {
+        var bytes = 0
+        let next = sizes.prefix(count).firstIndex { size in
+            bytes += size
+            return bytes > Self.bytes
+        }
+        return next.map { max($0, 1) } ?? min(sizes.count, count)
     }
 }

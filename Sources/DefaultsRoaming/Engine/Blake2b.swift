@@ -24,8 +24,14 @@ package final class Blake2b {
     }
 
     /// Adds bytes.
-    package func add(_ bytes: [UInt8]) {
-        crypto_generichash_update(state, bytes, UInt64(bytes.count))
+    package func add(_ bytes: [UInt8]) { add(bytes[...]) }
+
+    /// Adds a part of an array, which is not copied for it.
+    package func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBufferPointer { buffer in
+            // The pointer is used during the call only.
+            _ = crypto_generichash_update(state, buffer.baseAddress, UInt64(buffer.count))
+        }
     }
 
     /// The hash of all bytes; it is asked for once.
@@ -36,7 +42,10 @@ package final class Blake2b {
     }
 
     /// The hash of some bytes.
-    package static func hash(of bytes: [UInt8]) -> [UInt8] {
+    package static func hash(of bytes: [UInt8]) -> [UInt8] { hash(of: bytes[...]) }
+
+    /// The hash of a part of an array, which is not copied for it.
+    package static func hash(of bytes: ArraySlice<UInt8>) -> [UInt8] {
         let hash = Blake2b()
         hash.add(bytes)
         return hash.finish()

@@ -25,7 +25,9 @@ package protocol Engine: AnyObject, Sendable {
         lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) async throws -> Meeting
 
-    /// The versions after a revision, in the order of their revisions.
+    /// The versions after a revision, in the order of their revisions, and losers up to ``LoserLimit``.
+    ///
+    /// If there are more losers, the page says that there is more. They come when the first ones are kept.
     ///
     /// - Parameters:
     ///   - revision: The last revision that is known here; 0 for all.
@@ -40,7 +42,8 @@ package protocol Engine: AnyObject, Sendable {
     /// engine's version changes nothing. For all others ``MergeRule`` decides, and what loses is kept
     /// under ``Loser/name`` before this returns.
     ///
-    /// - Returns: One outcome for each edit, in their order, and what lost, on either side.
+    /// - Returns: One outcome for each edit, in their order, and what lost, on either side. Losers above
+    ///   ``LoserLimit`` come with the next pull, and are news.
     func push(_ batch: Batch) async throws -> (outcomes: [Outcome], losers: [Loser])
 
     /// Forgets that these losers were to be told, because they are kept on this machine now.
@@ -118,7 +121,7 @@ package struct Page: Sendable {
     package let losers: [Loser]
     /// The revision up to which this is all.
     package let revision: UInt64
-    /// Whether there may be more.
+    /// Whether there may be more: versions, or losers once these are kept.
     package let hasMore: Bool
 
     package init(versions: [Version], losers: [Loser] = [], revision: UInt64, hasMore: Bool) {

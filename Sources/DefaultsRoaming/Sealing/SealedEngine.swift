@@ -49,6 +49,7 @@ package actor SealedEngine: Engine {
 
     package nonisolated var pollInterval: Duration? { inner.pollInterval }
 
+    /// What this engine or the inner one refuses, by the names that the inner one has for it.
     package var refusals: [RoamingKey: String] {
         get async { unsealed.merging(await inner.refusals) { own, _ in own } }
     }
@@ -109,8 +110,9 @@ extension SealedEngine {
     private func look() async throws -> SealedPlace {
         var place = SealedPlace()
         var page: Page
-        var revision: UInt64 = 0
+        var (before, revision): (UInt64, UInt64) = (0, 0)
         repeat {
+            before = revision
             page = try await inner.pull(after: revision, limit: 1000)
             for version in page.versions {
                 guard let archive = version.archive else { continue }
@@ -124,7 +126,8 @@ extension SealedEngine {
                 }
             }
             revision = page.revision
-        } while page.hasMore
+            // Losers that nobody keeps yet would be more without end.
+        } while page.hasMore && revision > before
         return place
     }
 

@@ -178,29 +178,30 @@ extension RoamingFolder {
         name.hasSuffix(suffix) ? ReplicaID(name.prefix(36)) : nil
     }
 
-    /// Reads all files of replicas.
+    /// Reads all files of replicas, one after the other: all of them at once may not fit in memory.
     ///
-    /// - Parameter isKnown: Whether a file in this state was read before, and is left out.
-    func read(unless isKnown: (String, FileState) -> Bool) throws -> [Finding] {
+    /// - Parameters:
+    ///   - isKnown: Whether a file in this state was read before, and is left out.
+    ///   - use: What is done with each; it says whether to go on.
+    func read(
+        unless isKnown: (String, FileState) -> Bool, _ use: (Finding) throws -> Bool
+    ) throws {
         let names = try replicaNames()
-        var findings: [Finding] = []
         for name in names.prefix(FileLimits.replicas) {
             guard let status = FileStatus.ifAny(path(of: name), followingLinks: false) else {
                 continue
             }
             let state = FileState(status)
             guard !isKnown(name, state) else { continue }
-            findings.append(Finding(name: name, state: state, content: read(name)))
+            guard try use(Finding(name: name, state: state, content: read(name))) else { return }
         }
         if let name = names.dropFirst(FileLimits.replicas).first,
             let status = FileStatus.ifAny(path)
         {
             let problem = FileProblem(
                 name, "and what follows is not read: there are too many files")
-            findings.append(
-                Finding(name: name, state: FileState(status), content: .failure(problem)))
+            _ = try use(Finding(name: name, state: FileState(status), content: .failure(problem)))
         }
-        return findings
     }
 
     /// Whether a file is not in the state in which it was read or written.

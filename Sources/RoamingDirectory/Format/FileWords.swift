@@ -80,7 +80,10 @@ enum FileText {
         }
     }
 
+    /// A time no further from 1970 than ``Dot/largestCounter``; nil for anything else.
     static func time(_ word: Substring) -> EditTime? {
-        word == unknown ? .unknown : Int64(word).map { .known($0) }
+        if word == unknown { return .unknown }
+        guard let time = Int64(word), time.magnitude <= Dot.largestCounter else { return nil }
+        return .known(time)
     }
 }

@@ -7,49 +7,66 @@ extension ReplicaFile {
     ///
     /// - Throws: The first fault. A file with one is not used at all.
     package init(bytes: [UInt8]) throws(FileFault) {
-        try Self.checkEnd(of: bytes)
-        var reader = LineReader(bytes)
-        while let line = reader.next() { try reader.read(line) }
+        var reader = LineReader(try Self.content(of: bytes))
+        while let line = try reader.next() { try reader.read(line) }
         self = try reader.finish()
     }
 
     /// Checks the first line, and the hash in the last one.
-    private static func checkEnd(of bytes: [UInt8]) throws(FileFault) {
-        let newline = UInt8(ascii: "\n")
-        guard let firstEnd = bytes.firstIndex(of: newline) else { throw .incomplete }
-        let first = String(decoding: bytes[..<firstEnd], as: UTF8.self)
-        guard first == FileText.firstLine else {
-            throw first.hasPrefix(FileText.anyFirstLine) ? .laterVersion : .incomplete
+    ///
+    /// - Returns: The lines between them.
+    private static func content(of bytes: [UInt8]) throws(FileFault) -> ArraySlice<UInt8> {
+        let first = "\(FileText.firstLine)\n".utf8
+        guard bytes.starts(with: first) else {
+            let isLater =
+                bytes.starts(with: FileText.anyFirstLine.utf8)
+                && bytes.contains(UInt8(ascii: "\n"))
+            throw isLater ? .laterVersion : .incomplete
         }
         let size = "end \n".utf8.count + 2 * 32
-        guard bytes.count > size else { throw .incomplete }
         let start = bytes.count - size
-        let hash = FileText.hexadecimal(Blake2b.hash(of: Array(bytes[..<start])))
+        guard start >= first.count else { throw .incomplete }
+        let hash = FileText.hexadecimal(Blake2b.hash(of: bytes[..<start]))
         guard bytes[start...].elementsEqual("end \(hash)\n".utf8) else { throw .incomplete }
+        return bytes[first.count..<start]
     }
 }
 
 /// The state of reading a file, line by line.
+///
+/// Only one line is ever divided into words: a file of nothing but line ends would fill the memory with
+/// its lines.
 private struct LineReader {
-    private var lines: ArraySlice<ArraySlice<UInt8>>
+    private var rest: ArraySlice<UInt8>
     private var number = 1
     private var known: [FileWord: [Substring]] = [:]
     private var joined: [ReplicaID: Int64] = [:]
     private var forgotten: Set<ReplicaID> = []
     private var entries: [ReplicaFile.Entry] = []
     private var entry: ReplicaFile.Entry?
+    /// Whose versions and covers the entry has.
+    private var inEntry: (heads: Set<ReplicaID>, covers: Set<ReplicaID>) = ([], [])
+    /// The replicas that were named, each of which is kept once.
+    private var replicas: [Substring: ReplicaID] = [:]
 
-    init(_ bytes: [UInt8]) {
-        lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[1...]
+    init(_ lines: ArraySlice<UInt8>) {
+        rest = lines
     }
 
     private var fault: FileFault { .wrong(line: number) }
 
-    mutating func next() -> [Substring]? {
-        guard let line = lines.popFirst(), !line.isEmpty else { return nil }
+    /// The words of the next line.
+    mutating func next() throws(FileFault) -> [Substring]? {
+        guard !rest.isEmpty else { return nil }
         number += 1
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),
+            end - rest.startIndex <= FileLimits.line
+        else { throw fault }
+        let line = rest[..<end]
+        rest = rest[(end + 1)...]
+        // With a word more than any line has.
         return Substring(decoding: line, as: UTF8.self)
-            .split(separator: " ", omittingEmptySubsequences: false)
+            .split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false)
     }
 
     mutating func read(_ words: [Substring]) throws(FileFault) {
@@ -65,10 +82,11 @@ private struct LineReader {
                 joined.count <= FileLimits.replicas
             else { throw fault }
         case .forgotten:
-            guard rest.count == 1, let replica = ReplicaID(rest[0]),
+            guard rest.count == 1, let replica = replica(rest[0]),
                 forgotten.insert(replica).inserted, forgotten.count <= FileLimits.replicas
             else { throw fault }
-        case .replica, .sequence, .stamp, .content, .written, .name, .batch, .end:
+        case .end: throw fault
+        case .replica, .sequence, .stamp, .content, .written, .name, .batch:
             guard known.updateValue(rest, forKey: word) == nil else { throw fault }
         }
     }
@@ -88,23 +106,23 @@ private struct LineReader {
     private mutating func endEntry() {
         if let entry { entries.append(entry) }
         entry = nil
+        inEntry = ([], [])
     }
 
     private mutating func readCover(_ words: [Substring]) throws(FileFault) {
         let dot = try dot(words)
-        guard let counters = entry?.covers.counters, counters[dot.replica] == nil,
-            counters.count < FileLimits.replicas
+        guard entry != nil, inEntry.covers.insert(dot.replica).inserted,
+            inEntry.covers.count <= FileLimits.replicas
         else { throw fault }
         entry?.covers.add(dot)
     }
 
     private mutating func readHead(_ words: [Substring], isRemoval: Bool) throws(FileFault) {
-        guard words.count == (isRemoval ? 3 : 4), let heads = entry?.heads,
-            heads.count < FileLimits.replicas
-        else { throw fault }
+        guard entry != nil, words.count == (isRemoval ? 3 : 4) else { throw fault }
         let dot = try dot(Array(words.prefix(2)))
         guard dot.counter > 0, let time = FileText.time(words[2]),
-            !heads.contains(where: { $0.dot.replica == dot.replica })
+            inEntry.heads.insert(dot.replica).inserted,
+            inEntry.heads.count <= FileLimits.replicas
         else { throw fault }
         var archive: [UInt8]?
         if !isRemoval {
@@ -115,8 +133,16 @@ private struct LineReader {
         entry?.heads.append(Head(dot, time: time, archive: archive))
     }
 
-    private func dot(_ words: [Substring]) throws(FileFault) -> Dot {
-        guard words.count == 2, let replica = ReplicaID(words[0]),
+    private mutating func replica(_ word: Substring) -> ReplicaID? {
+        if let replica = replicas[word] { return replica }
+        guard replicas.count < FileLimits.names, let replica = ReplicaID(word) else { return nil }
+        // Of its own, as the word would keep its whole line.
+        replicas[Substring(String(word))] = replica
+        return replica
+    }
+
+    private mutating func dot(_ words: [Substring]) throws(FileFault) -> Dot {
+        guard words.count == 2, let replica = replica(words[0]),
             let counter = FileText.number(words[1])
         else { throw fault }
         return Dot(replica, counter)

@@ -26,7 +26,7 @@ package struct ReplicaFile: Equatable, Sendable {
     package let stamp: [UInt8]
     /// Increases if what the file says about keys, or about forgotten replicas, has changed.
     package let content: Int64
-    /// When it was written by the clock of the replica, in microseconds since 1970.
+    /// When it was written by the ``MeetingClock`` of the replica, in microseconds since 1970.
     package let written: Int64
     /// The name of the machine.
     package let name: String
@@ -76,10 +76,14 @@ package enum FileLimits {
     package static let size = 64 << 20
     /// The bytes of an archive.
     package static let archive = 1 << 20
+    /// The bytes of a line: a version with its archive in base64, or a key with all bytes escaped.
+    package static let line = archive / 3 * 4 + 4096
     /// The keys of a file.
     package static let keys = 1 << 17
     /// The replicas that a file names, and the files of a directory.
     package static let replicas = 1000
+    /// The replicas that a file names anywhere, those that nobody knows any more as well.
+    package static let names = 4 * replicas
     /// The bytes of a machine's name.
     package static let name = 255
 }

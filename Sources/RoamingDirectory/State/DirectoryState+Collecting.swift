@@ -55,18 +55,26 @@ extension DirectoryState {
         ) { (replica: $0.replica(at: 0), idle: $0.integer(at: 1)) }
     }
 
-    /// Versions in this replica's file that are covered, or are the only one of their key and a removal.
+    /// Versions in this replica's file that are covered, or older than another of the same replica, or the
+    /// only one of their key and a removal.
+    ///
+    /// Several replicas may vouch for a removal, and each of them drops it.
     private static let garbageHeads = """
         voucher = ?1 AND (EXISTS (
             SELECT 1 FROM directory_cover AS cover
             WHERE cover.domain = directory_head.domain AND cover.key = directory_head.key
                 AND cover.replica = directory_head.replica
                 AND cover.counter >= directory_head.counter)
+        OR EXISTS (
+            SELECT 1 FROM directory_head AS later
+            WHERE later.domain = directory_head.domain AND later.key = directory_head.key
+                AND later.replica = directory_head.replica
+                AND later.counter > directory_head.counter)
         OR archive IS NULL AND NOT EXISTS (
             SELECT 1 FROM directory_head AS other
             WHERE other.domain = directory_head.domain AND other.key = directory_head.key
-                AND (other.voucher != directory_head.voucher
-                    OR other.replica != directory_head.replica)))
+                AND (other.replica != directory_head.replica
+                    OR other.counter != directory_head.counter)))
         """
 
     /// Covers in this replica's file whose versions no file has.

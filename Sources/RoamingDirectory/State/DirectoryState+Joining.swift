@@ -3,7 +3,8 @@ import SQLite
 
 /// What became of a file that was joined.
 enum Joining {
-    /// It is not later than what is known of its replica, or its replica was forgotten. Its covers count.
+    /// It is not later than what is known of its replica, or its replica was forgotten. What it says for
+    /// ever counts: who was forgotten, and the covers, unless its replica was forgotten.
     case known
     /// It was joined.
     case joined
@@ -16,51 +17,55 @@ enum Joining {
 extension DirectoryState {
     /// Joins the file of another replica.
     func join(_ file: ReplicaFile) throws(SQLiteError) -> Joining {
-        guard !knowsMore(file) else { return .knowsMore }
-        guard try isNews(file) else {
-            try joinCovers(of: file)
-            return .known
+        guard !file.forgotten.contains(own.replica) else {
+            try endReplica(file.forgotten)
+            return .knowsMore
         }
-        guard try hasRoom(for: file) else { return .tooMany }
+        guard !knowsMore(file) else { return .knowsMore }
+        let isForgotten = try isForgotten(file.replica)
+        var isNews = false
+        if !isForgotten { isNews = try isLater(file) }
+        // What replaced the versions that a forgotten replica covers may be in its file only.
+        let covering = isForgotten ? [] : file.entries.filter { $0.covers != VersionVector() }
+        let isNewlyForgetting = try !file.forgotten.isSubset(of: forgotten())
+        guard isNews || isNewlyForgetting || !covering.isEmpty else { return .known }
+        guard try hasRoom(for: file, isNews: isNews) else { return .tooMany }
         return try change { () throws(SQLiteError) in
             own.revision += 1
-            var touched = try replaceHeads(of: file)
-            touched.formUnion(try addCovers(of: file))
-            try replaceSnapshot(with: file)
+            var touched: Set<RoamingKey> = []
+            if isNews {
+                touched = try replaceHeads(of: file)
+                try replaceSnapshot(with: file)
+            }
+            touched.formUnion(try addCovers(of: covering))
             for replica in file.forgotten.sorted() {
                 touched.formUnion(try takeOver(replica))
             }
             for key in touched { try settle(key) }
-            return .joined
+            return isNews ? .joined : .known
         }
     }
 
-    /// Whether a file knows versions of this replica that this one has not made, or does not count it.
+    /// Whether a file knows versions of this replica that this one has not made.
     private func knowsMore(_ file: ReplicaFile) -> Bool {
-        file.forgotten.contains(own.replica)
-            || file.joined[own.replica, default: 0] > own.content
+        file.joined[own.replica, default: 0] > own.content
             || file.entries.contains { $0.covers.counters[own.replica, default: 0] > own.counter }
     }
 
-    private func isNews(_ file: ReplicaFile) throws(SQLiteError) -> Bool {
-        let isForgotten = try connection.hasRow(
-            "SELECT 1 FROM directory_forgotten WHERE replica = ?", [file.replica.value])
-        guard !isForgotten else { return false }
+    /// Whether a file is later than the one of its replica that was joined.
+    private func isLater(_ file: ReplicaFile) throws(SQLiteError) -> Bool {
         let known = try connection.rows(
             "SELECT sequence, stamp FROM directory_snapshot WHERE replica = ?", [file.replica.value]
         ) { ($0.integer(at: 0), FileText.bytes(Substring($0.text(at: 1) ?? ""), count: 16) ?? []) }
         return known.first.map { file.isLater(than: (sequence: $0.0, stamp: $0.1)) } ?? true
     }
 
-    private func hasRoom(for file: ReplicaFile) throws(SQLiteError) -> Bool {
-        let replicas = try connection.rows("SELECT replica FROM directory_snapshot") {
-            $0.replica(at: 0)
-        }
-        let forgotten = try connection.rows("SELECT replica FROM directory_forgotten") {
-            $0.replica(at: 0)
-        }
-        return Set(replicas).union([file.replica]).count < FileLimits.replicas
-            && file.forgotten.union(forgotten).count < FileLimits.replicas
+    private func hasRoom(for file: ReplicaFile, isNews: Bool) throws(SQLiteError) -> Bool {
+        var replicas = try Set(
+            connection.rows("SELECT replica FROM directory_snapshot") { $0.replica(at: 0) })
+        if isNews { replicas.insert(file.replica) }
+        let forgotten = try forgotten().union(file.forgotten)
+        return replicas.count < FileLimits.replicas && forgotten.count < FileLimits.replicas
     }
 
     /// Puts the versions of a file in the place of those in the replica's earlier one.
@@ -111,24 +116,17 @@ extension DirectoryState {
             """, key.values + [voucher.value] + head.values)
     }
 
-    private func addCovers(of file: ReplicaFile) throws(SQLiteError) -> Set<RoamingKey> {
+    private func addCovers(
+        of entries: [ReplicaFile.Entry]
+    ) throws(SQLiteError) -> Set<RoamingKey> {
         var touched: Set<RoamingKey> = []
-        for entry in file.entries {
+        for entry in entries {
             for dot in entry.covers.dots {
                 let isNew = try cover(dot, of: entry.key, isPublished: false)
                 if isNew { touched.insert(entry.key) }
             }
         }
         return touched
-    }
-
-    /// Joins what also an older file says for ever (3).
-    private func joinCovers(of file: ReplicaFile) throws(SQLiteError) {
-        guard file.entries.contains(where: { $0.covers != VersionVector() }) else { return }
-        try change { () throws(SQLiteError) in
-            own.revision += 1
-            for key in try addCovers(of: file) { try settle(key) }
-        }
     }
 
     private func replaceSnapshot(with file: ReplicaFile) throws(SQLiteError) {
@@ -160,15 +158,42 @@ extension DirectoryState {
         }
     }
 
+    /// The replicas that were forgotten.
+    func forgotten() throws(SQLiteError) -> Set<ReplicaID> {
+        try Set(connection.rows("SELECT replica FROM directory_forgotten") { $0.replica(at: 0) })
+    }
+
+    func isForgotten(_ replica: ReplicaID) throws(SQLiteError) -> Bool {
+        try connection.hasRow(
+            "SELECT 1 FROM directory_forgotten WHERE replica = ?", [replica.value])
+    }
+
+    private func noteForgotten(_ replica: ReplicaID) throws(SQLiteError) {
+        hasNewContent = true
+        try connection.run("INSERT OR IGNORE INTO directory_forgotten VALUES (?)", [replica.value])
+    }
+
+    /// Notes that this replica was forgotten, so that nobody waits for it under the name that it has had.
+    ///
+    /// The writer of the file that says so may be forgotten itself, and then nobody else says so.
+    ///
+    /// - Parameter forgotten: This replica and others, whose versions this one takes over before.
+    private func endReplica(_ forgotten: Set<ReplicaID>) throws(SQLiteError) {
+        try change { () throws(SQLiteError) in
+            own.revision += 1
+            for replica in forgotten.sorted() where replica != own.replica {
+                for key in try takeOver(replica) { try settle(key) }
+            }
+            try noteForgotten(own.replica)
+        }
+    }
+
     /// Takes over what only a replica vouches for, and forgets the replica.
     ///
     /// - Returns: The keys that have others now.
     func takeOver(_ replica: ReplicaID) throws(SQLiteError) -> Set<RoamingKey> {
-        let isForgotten = try connection.hasRow(
-            "SELECT 1 FROM directory_forgotten WHERE replica = ?", [replica.value])
-        guard !isForgotten else { return [] }
-        hasNewContent = true
-        try connection.run("INSERT INTO directory_forgotten VALUES (?)", [replica.value])
+        guard try !isForgotten(replica) else { return [] }
+        try noteForgotten(replica)
         let heads = try connection.rows(
             """
             SELECT domain, key, replica, counter, time, archive FROM directory_head AS head
@@ -193,6 +218,21 @@ extension DirectoryState {
         try connection.run("DELETE FROM directory_joined WHERE replica = ?", [replica.value])
         try connection.run("DELETE FROM directory_stable WHERE replica = ?", [replica.value])
         return Set(touched)
+    }
+
+    /// The versions of others that this replica vouches for, and that nothing replaces.
+    func takenOver() throws(SQLiteError) -> [(key: RoamingKey, head: Head)] {
+        let heads = try connection.rows(
+            """
+            SELECT domain, key, replica, counter, time, archive FROM directory_head
+            WHERE voucher = ?1 AND replica != ?1
+            """, [own.replica.value]
+        ) { (key: $0.key(at: 0), head: $0.head(at: 2)) }
+        var live: [(key: RoamingKey, head: Head)] = []
+        for (key, head) in heads where try versions(of: key).live.contains(head) {
+            live.append((key, head))
+        }
+        return live
     }
 
     /// Says in this replica's file which versions in the files of others are replaced.

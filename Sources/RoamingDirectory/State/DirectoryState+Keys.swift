@@ -108,7 +108,7 @@ extension DirectoryState {
             } else if head.dot != winner.dot, live.contains(head) {
                 if ValueDigest(of: head.archive) == ValueDigest(of: winner.archive) {
                     // Else an edit of a writer who knew only the winner would conflict with it.
-                    try withdraw(head.dot, of: key, isPublished: false)
+                    try withdraw(head.dot, of: key, versions)
                 } else {
                     try addLoser(head, of: key)
                 }
@@ -117,10 +117,17 @@ extension DirectoryState {
     }
 
     /// Takes a version out of the file of this replica: it lost and is kept, or is not needed.
+    ///
+    /// Others may vouch for it, too, or for an earlier one of the same replica. They learn from this
+    /// replica's file that both are replaced.
     private func withdraw(
-        _ dot: Dot, of key: RoamingKey, isPublished: Bool
+        _ dot: Dot, of key: RoamingKey, _ versions: KeyVersions
     ) throws(SQLiteError) {
-        try cover(dot, of: key, isPublished: isPublished)
+        let isListed = versions.heads.contains { voucher, head in
+            voucher != own.replica && head.dot.replica == dot.replica
+                && head.dot.counter <= dot.counter
+        }
+        try cover(dot, of: key, isPublished: isListed)
         try connection.run(
             """
             DELETE FROM directory_head WHERE domain = ? AND key = ? AND voucher = ? AND replica = ?
@@ -172,19 +179,27 @@ extension DirectoryState {
         try connection.run("DELETE FROM directory_loser WHERE name = ?", [.text(dot.name)])
     }
 
-    /// What is to be kept on this machine.
-    func losers() throws(SQLiteError) -> [Loser] {
-        try connection.rows(
+    /// What is to be kept on this machine, up to ``LoserLimit``, and whether there is more.
+    func losers() throws(SQLiteError) -> (first: [Loser], hasMore: Bool) {
+        let sizes = try connection.rows(
+            """
+            SELECT name, coalesce(length(archive), 0) FROM directory_loser ORDER BY name LIMIT ?
+            """, [.integer(Int64(LoserLimit.count) + 1)]
+        ) { (name: $0.text(at: 0) ?? "", bytes: Int($0.integer(at: 1))) }
+        let count = LoserLimit.fits(sizes.map(\.bytes))
+        guard count > 0 else { return ([], false) }
+        let first = try connection.rows(
             """
             SELECT name, domain, key, replica, counter, time, archive FROM directory_loser
-            ORDER BY name
-            """
+            WHERE name <= ? ORDER BY name
+            """, [.text(sizes[count - 1].name)]
         ) { row in
             let head = row.head(at: 3)
             return Loser(
                 name: row.text(at: 0) ?? "", key: row.key(at: 1), archive: head.archive,
                 time: head.time, replica: head.dot.replica)
         }
+        return (first, count < sizes.count)
     }
 
     /// Forgets losers that are kept, and takes them out of the file of this replica.
@@ -205,9 +220,8 @@ extension DirectoryState {
         // It may have won meanwhile, because the winner was replaced by an earlier edit.
         guard let winner = live.max(), winner.dot != dot, live.contains(where: { $0.dot == dot })
         else { return }
-        let vouchers = versions.heads.filter { $0.head.dot == dot }.map(\.voucher)
-        guard vouchers.contains(own.replica) else { return }
-        // Others who vouch for it keep it, too, or learn from here that it is kept.
-        try withdraw(dot, of: loser.key, isPublished: vouchers.count > 1)
+        guard versions.heads.contains(where: { $0.voucher == own.replica && $0.head.dot == dot })
+        else { return }
+        try withdraw(dot, of: loser.key, versions)
     }
 }

@@ -26,9 +26,10 @@ extension DirectoryState {
                     key: key, archive: head.archive, time: head.time, replica: head.dot.replica,
                     mark: try mark(of: key)))
         }
+        let losers = try losers()
         return Page(
-            versions: versions, losers: try losers(), revision: UInt64(max(end, after)),
-            hasMore: end < own.revision)
+            versions: versions, losers: losers.first, revision: UInt64(max(end, after)),
+            hasMore: end < own.revision || losers.hasMore)
     }
 
     /// The file that this replica has to have.
@@ -36,14 +37,11 @@ extension DirectoryState {
         let joined = try connection.rows(
             "SELECT other, content FROM directory_joined WHERE replica = ?", [own.replica.value]
         ) { ($0.replica(at: 0), $0.integer(at: 1)) }
-        let forgotten = try connection.rows("SELECT replica FROM directory_forgotten") {
-            $0.replica(at: 0)
-        }
         return ReplicaFile(
             replica: own.replica, sequence: own.sequence, stamp: own.stamp, content: own.content,
             written: max(now, 0), name: own.name,
             batch: own.batch > 0 ? (own.batch, own.nonce) : nil,
-            joined: Dictionary(joined) { $1 }, forgotten: Set(forgotten), entries: try entries())
+            joined: Dictionary(joined) { $1 }, forgotten: try forgotten(), entries: try entries())
     }
 
     private func entries() throws(SQLiteError) -> [ReplicaFile.Entry] {

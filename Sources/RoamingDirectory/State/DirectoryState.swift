@@ -7,15 +7,16 @@ import SQLite
 //     a key that it made itself. When it makes another one, the earlier was replaced knowingly, or is
 //     among its losers.
 //  2. A file of a replica takes the place of the earlier ones, by its sequence. An older file, a copy and
-//     a duplicate change nothing but covers. So joining is commutative, associative and idempotent: of each
-//     replica the latest file counts, and of each cover the largest.
+//     a duplicate change nothing but covers, and who was forgotten. So joining is commutative, associative
+//     and idempotent: of each replica the latest file counts, and of each cover the largest.
 //  3. A cover is true for ever: its versions were replaced by a writer who knew them, or are kept as lost
 //     where they were made. `directory_cover` never shrinks.
 //  4. The live versions of a key are those in the last files that no cover means, the latest of each
 //     replica. The shown version is the largest of them. So the same files give the same shown versions.
 //  5. A version leaves the file of its replica only (a) when that replica makes another one of the key,
 //     (b) when it lost and is kept, or has the value of the shown version, or (c) as garbage: it is covered,
-//     or is the only version of its key and a removal.
+//     or older than another one of the same replica, or is the only version of its key and a removal. What
+//     leaves by (b) is covered in the file, if others have it or an earlier one of the same replica.
 //  6. Garbage is dropped only after each known replica has joined all files that this one had joined when
 //     the garbage was found, and this one's own file. So each of them knows why it is garbage. A cover
 //     is garbage when no file has its versions any more.
@@ -27,7 +28,11 @@ import SQLite
 //     was away meets the removal, or finds the key an orphan in a closed state (7), and its edits lose to
 //     the removal as long as anybody who was there remembers it. A replica that nobody has heard of for 180
 //     days is not waited for: it is forgotten, and joins anew.
-//  9. A forgotten replica's versions are taken over by everyone who knows one that no other file has.
+//  9. A forgotten replica's versions are taken over by everyone who knows one that no other file has, so
+//     several files may have one. From then on the replica's files do not count, and their covers do not
+//     either: what replaced the covered versions may be in these files only. Who was forgotten is true for
+//     ever, in whatever file it is said. A replica that was forgotten forgets its own name, too. It takes
+//     along what it had taken over. Its own versions are values of its machine, which pushes them again.
 // 10. A version is told as lost by the replica that vouches for it, until it is kept there. An edit that
 //     loses when it is pushed never gets into a file.
 // 11. Each function that changes something is one transaction, and is on the disk before the file is
@@ -47,6 +52,8 @@ final class DirectoryState {
     var own: OwnReplica
     /// Whether the replica's file says something new because of the transaction under way.
     var hasNewContent = false
+    /// The clock, if it was looked at, and as it is on the disk.
+    var (clock, savedClock): (MeetingClock?, MeetingClock?)
 
     /// Opens the tables in a file, or makes them.
     init(path: String) throws {
@@ -100,7 +107,9 @@ final class DirectoryState {
 
     /// Begins as a replica.
     ///
-    /// If another one was here, all that it knew is dropped but what it lost and whom it had forgotten.
+    /// If another one was here, all that it knew is dropped but what it lost and whom it had forgotten. If
+    /// it was forgotten itself, what it had taken over is taken over from it: perhaps nobody else has it.
+    /// Its own versions are not, as they are values of this machine, or are lost.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
         // Three bytes for each, as half a character at the end is replaced by one of three bytes.
         let bytes = name.utf8.filter { !FileText.isControl($0) }.prefix(FileLimits.name / 3)
@@ -108,9 +117,12 @@ final class DirectoryState {
         guard own.replica != replica || own.name != name else { return }
         try change { () throws(SQLiteError) in
             if own.replica != replica {
+                let heads = try isForgotten(own.replica) ? takenOver() : []
                 for table in Tables.ofReplica { try connection.run("DELETE FROM \(table)") }
                 // The revision goes on: a reader must not take an early one for a late one.
-                own = OwnReplica(replica, revision: own.revision)
+                own = OwnReplica(replica, revision: own.revision + 1)
+                for (key, head) in heads { try insert(head, of: key, voucher: own.replica) }
+                for (key, _) in heads { try settle(key) }
             }
             own.name = name
             try beginFile(isNew: false)

@@ -22,6 +22,7 @@ enum Tables {
     /// - `directory_loser`: what is to be kept on this machine.
     /// - `directory_outcome`: the answer to the last batch.
     /// - `directory_stable`: what all replicas must have joined before garbage is dropped.
+    /// - `directory_clock`: the ``MeetingClock``; at most one row.
     static let schema = """
         CREATE TABLE IF NOT EXISTS directory_self (
             one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, replica TEXT NOT NULL,
@@ -63,9 +64,12 @@ enum Tables {
             time INTEGER) STRICT;
         CREATE TABLE IF NOT EXISTS directory_stable (
             replica TEXT PRIMARY KEY, content INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS directory_clock (
+            one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL,
+            since_boot INTEGER NOT NULL, wall INTEGER NOT NULL, time INTEGER NOT NULL) STRICT;
         """
 
-    /// All tables but those that outlive a replica: what it lost, and whom it has forgotten.
+    /// All tables but those that outlive a replica: what it lost, whom it has forgotten, and the clock.
     static let ofReplica = [
         "snapshot", "joined", "head", "cover", "shown", "outcome", "stable",
     ].map { "directory_\($0)" }

@@ -3,7 +3,7 @@ internal import Postgres
 
 /// Pulling and pushing.
 extension PostgresEngine {
-    /// The most bytes of archives of a page, or of the losers with it.
+    /// The most bytes of archives of a page.
     private static let largestPage: Int64 = 8 << 20
 
     package func pull(after revision: UInt64, limit count: Int) async throws -> Page {
@@ -11,23 +11,35 @@ extension PostgresEngine {
         let statement = statements.versions(
             after: revision, upTo: session.readable, count: count, bytes: Self.largestPage)
         let versions = try await ask(statement) { rows in try (0..<rows.count).map(rows.version) }
-        let losers = session.hasLosers ? try await losers(for: session.replica) : []
+        let losers =
+            session.hasLosers
+            ? try await losers(by: statements.losers(for: session.replica))
+            : (first: [], hasMore: false)
+        self.session?.hasLosers = losers.hasMore
         let bytes = versions.reduce(0) { $0 + Int64($1.archive?.count ?? 0) }
         // The statement ends a page by the same bounds.
         let isEnded = versions.count >= count || bytes >= Self.largestPage
         let last = versions.last?.mark.revision ?? session.readable
         return Page(
-            versions: versions, losers: losers,
+            versions: versions, losers: losers.first,
             revision: isEnded ? last : max(revision, session.readable),
-            hasMore: isEnded && last < session.readable)
+            hasMore: isEnded && last < session.readable || losers.hasMore)
     }
 
-    /// Losers that this replica is to keep: its own, and those that nobody else keeps.
-    private func losers(for replica: ReplicaID) async throws -> [Loser] {
-        let statement = statements.losers(for: replica, bytes: Self.largestPage)
-        let losers = try await ask(statement) { rows in try (0..<rows.count).map(rows.loser) }
-        session?.hasLosers = false
-        return losers
+    /// The losers that a statement gives, and whether there are more.
+    private func losers(by statement: Statement) async throws -> (first: [Loser], hasMore: Bool) {
+        try await ask(statement) { rows in
+            let losers = try (0..<rows.count).map(rows.loser)
+            let total = losers.isEmpty ? 0 : try rows.counted(0, 6)
+            return (losers, Int64(losers.count) < total)
+        }
+    }
+
+    /// Lets the next pull give the losers of a push that are too many for its reply.
+    private func noteMoreLosers() {
+        session?.hasLosers = true
+        // The round under way may make no pull any more.
+        news?()
     }
 
     package func push(_ batch: Batch) async throws -> (outcomes: [Outcome], losers: [Loser]) {
@@ -88,12 +100,11 @@ extension PostgresEngine {
         let replica = read[read.startIndex + 1]
         if let outcomes = try Self.made(batch, replica) {
             try await rollBack(connection)
-            let losers = try await ask(statements.losers(of: batch, from: session.replica)) {
-                rows in
-                try (0..<rows.count).map(rows.loser)
-            }
+            let losers = try await losers(
+                by: statements.losers(of: batch, from: session.replica))
             allowReading(upTo: try replica.revision(0, 2))
-            return (outcomes, losers)
+            if losers.hasMore { noteMoreLosers() }
+            return (outcomes, losers.first)
         }
         let current = try (0..<versions.count).map(versions.version)
         let plan = PushPlan(
@@ -104,7 +115,9 @@ extension PostgresEngine {
         try await connection.run(
             statements.endPush(batch, plan, of: session.replica, account), limit: limit)
         allowReading(upTo: account.revision)
-        return (plan.outcomes, plan.losers)
+        let count = LoserLimit.fits(plan.losers.map { $0.archive?.count ?? 0 })
+        if count < plan.losers.count { noteMoreLosers() }
+        return (plan.outcomes, Array(plan.losers.prefix(count)))
     }
 
     /// The outcomes of a batch that was made before; nil if it was not.

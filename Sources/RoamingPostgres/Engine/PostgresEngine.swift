@@ -20,7 +20,7 @@ package actor PostgresEngine: Engine {
     let limit: Duration
 
     private var connection: PostgresConnection?
-    private var news: (@Sendable () -> Void)?
+    private(set) var news: (@Sendable () -> Void)?
     private var isListening = false
     private nonisolated let interval = Mutex<Duration?>(.seconds(300))
     /// What was found out at the meeting of this round.
@@ -77,7 +77,7 @@ package actor PostgresEngine: Engine {
             }
             let encounter = Encounter(
                 known: known, lastBatch: lastBatch, row: row?.visits, account: account.channel,
-                purged: account.purged)
+                purged: account.purged, dropped: account.dropped)
             let state = encounter.state
             // It was pulled by a replica of another name, or from a server that knew more.
             if state != .continued { pulled = 0 }
@@ -126,15 +126,20 @@ package actor PostgresEngine: Engine {
         _ next: ReplicaRow, of replica: ReplicaID, named name: String, over row: StoredReplica?,
         _ account: AccountRow, to connection: PostgresConnection
     ) async throws {
-        let isSeenLate = row.map { account.now - ($0.seen ?? 0) > Self.seenInterval } ?? true
+        // A time of the future comes from a client of another kind.
+        let age = row.map { account.now.subtractingSaturated($0.seen ?? 0) }
+        let isSeenLate = age.map { !(0...Self.seenInterval).contains($0) } ?? true
         let hasPulled = pulled > next.pulled && pulled <= account.revision
         guard next != row?.visits || isSeenLate || hasPulled || row?.name != name else { return }
         var next = next
         if hasPulled { next.pulled = pulled }
+        // A new machine may need the room of those that are gone. Any other one must have told first that
+        // it is here.
+        if row == nil { try await run([Statements.purge], on: connection) }
         var writing = [
             statements.write(next, of: replica, named: name, over: row?.visits.visit)
         ]
-        if isSeenLate { writing.append(Statements.purge) }
+        if isSeenLate, row != nil { writing.append(Statements.purge) }
         let results = try await run(writing, on: connection)
         guard results.first?.changed == 1 else {
             throw EngineError(
@@ -183,7 +188,7 @@ package actor PostgresEngine: Engine {
             try (0..<rows.count).map { row in
                 Machine(
                     id: try rows.replica(row, 0), name: try rows.text(row, 1),
-                    seen: try rows.time(row, 2))
+                    seen: try rows.knownTime(row, 2))
             }
         }
     }

@@ -137,17 +137,25 @@ enum StoredOutcomes {
     }
 
     /// The outcomes of a batch that was made before; nil if the bytes are not those of this batch.
+    ///
+    /// All machines of the user may write these bytes. No version has the revision 0, or one that the
+    /// server cannot count.
     static func outcomes(_ bytes: [UInt8], of batch: Batch) -> [Outcome]? {
         guard bytes.count == batch.edits.count * size else { return nil }
-        return batch.edits.indices.map { index in
+        var outcomes: [Outcome] = []
+        for (index, edit) in batch.edits.enumerated() {
             let part = bytes[(index * size)..<((index + 1) * size)]
             let numbers = part.dropFirst()
             let revision = numbers.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            guard 1...UInt64(Int64.max) ~= revision else { return nil }
             let time = Int64(bitPattern: numbers.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
-            return Outcome(
-                key: batch.edits[index].key, result: part.first == 1 ? .stands : .lost,
-                mark: VersionMark(revision: revision), time: EditTime(time == .min ? nil : time))
+            outcomes.append(
+                Outcome(
+                    key: edit.key, result: part.first == 1 ? .stands : .lost,
+                    mark: VersionMark(revision: revision),
+                    time: EditTime(time == .min ? nil : time)))
         }
+        return outcomes
     }
 }
 

@@ -45,7 +45,7 @@ struct Statements {
                 EXISTS (SELECT FROM roam.lost l WHERE l.owner = \(user)
                     AND (l.pusher = $1 OR l.pusher IS NULL OR l.noticed < \(Self.longAgo))),
                 r.name, r.seen, r.push, r.push_nonce, r.pulled, r.is_forgotten, r.visit,
-                r.visit_rev, r.visit_before, r.is_rewound
+                r.visit_rev, r.visit_before, r.is_rewound, a.dropped
             FROM roam.setting s, roam.account a
                 LEFT JOIN roam.replica r ON r.owner = a.owner AND r.id = $1
             WHERE a.owner = \(user)
@@ -84,7 +84,7 @@ struct Statements {
         return name
     }
 
-    /// Drops the removals that all replicas have pulled.
+    /// Drops the rows of machines that do not come back, and the removals that all others have pulled.
     static let purge = Statement("SELECT roam.purge()", isPrepared: true)
 
     // MARK: Pulling
@@ -122,16 +122,23 @@ struct Statements {
     }
 
     /// What lost and a replica is to keep.
-    func losers(for replica: ReplicaID, bytes: Int64) -> Statement {
+    func losers(for replica: ReplicaID) -> Statement {
         Statement(
-            """
-            SELECT domain, key, name, written, replica, archive FROM (
-                SELECT *, sum(octet_length(archive)) OVER (ORDER BY rev, domain, key, name) AS bytes,
-                    row_number() OVER (ORDER BY rev, domain, key, name) AS number
-                FROM roam.lost WHERE owner = \(user)
-                    AND (pusher = $1 OR pusher IS NULL OR noticed < \(Self.longAgo))) AS l
-            WHERE number = 1 OR number <= 500 AND bytes <= $2 ORDER BY number
-            """, [.uuid(replica.bytes), .integer(bytes)])
+            losers(where: "pusher = $1 OR pusher IS NULL OR noticed < \(Self.longAgo)"),
+            [.uuid(replica.bytes)])
+    }
+
+    /// The first losers, up to ``LoserLimit``, each with the number of all of them.
+    private func losers(where condition: String) -> String {
+        """
+        SELECT domain, key, name, written, replica, archive, total FROM (
+            SELECT *, sum(coalesce(octet_length(archive), 0)) OVER sofar AS bytes,
+                row_number() OVER sofar AS number, count(*) OVER () AS total
+            FROM roam.lost WHERE owner = \(user) AND (\(condition))
+            WINDOW sofar AS (ORDER BY rev, domain, key, name ROWS UNBOUNDED PRECEDING)) AS l
+        WHERE number = 1 OR number <= \(LoserLimit.count) AND bytes <= \(LoserLimit.bytes)
+        ORDER BY number
+        """
     }
 
     // MARK: Pushing
@@ -263,10 +270,8 @@ struct Statements {
     /// What lost in a batch that was made before, as far as nobody has kept it.
     func losers(of batch: Batch, from replica: ReplicaID) -> Statement {
         Statement(
-            """
-            SELECT domain, key, name, written, replica, archive FROM roam.lost
-            WHERE owner = \(user) AND pusher = $1 AND push = $2 ORDER BY domain, key
-            """, [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
+            losers(where: "pusher = $1 AND push = $2"),
+            [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
     }
 
     /// Forgets losers that were kept.
@@ -299,7 +304,8 @@ struct Statements {
 
     /// Forgets a replica.
     ///
-    /// The row stays, so that the replica is not taken for one that a restored server has lost.
+    /// The row stays for some days. After that, the revision of its last visit is known, so that the
+    /// replica is not taken for one that a restored server has lost.
     func forget(_ replica: ReplicaID) -> Statement {
         Statement(
             """

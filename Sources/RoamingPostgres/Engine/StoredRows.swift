@@ -5,6 +5,8 @@ internal import Postgres
 struct AccountRow: Sendable {
     let revision: UInt64
     let purged: UInt64
+    /// The last revision at which a machine was here whose row was dropped; nil if there was none.
+    let dropped: UInt64?
     /// 16 random bytes, after which the channel of news is named: others can then not guess it.
     let channel: [UInt8]
     /// How often to look for news; nil if the server announces them.
@@ -13,16 +15,20 @@ struct AccountRow: Sendable {
     let now: Int64
     let hasLosers: Bool
 
-    /// The columns of ``Statements/meeting(of:)``, of which the first are the account's.
+    /// The most seconds that the tables of a server allow.
+    private static let longestPoll: Int64 = 86_400
+
+    /// The columns of ``Statements/meeting(of:)``, of which the first and the last are the account's.
     init(_ rows: Rows) throws {
         revision = try rows.revision(0, 0)
         purged = try rows.revision(0, 1)
+        dropped = rows.isNull(0, 17) ? nil : try rows.revision(0, 17)
         guard let channel = rows.bytes(0, 2), channel.count == 16 else {
             throw EngineError.damaged("the account has no channel")
         }
         self.channel = channel
         let seconds = try rows.integer(0, 3) ?? 0
-        pollInterval = seconds > 0 ? .seconds(seconds) : nil
+        pollInterval = seconds > 0 ? .seconds(min(seconds, Self.longestPoll)) : nil
         isReadOnly = try rows.boolean(0, 4)
         now = try rows.time(0, 5) ?? 0
         hasLosers = try rows.boolean(0, 6)
@@ -38,7 +44,7 @@ struct StoredReplica {
     let seen: Int64?
     let visits: ReplicaRow
 
-    /// The columns of ``Statements/meeting(of:)`` after the account's; nil if there is no row.
+    /// The columns of ``Statements/meeting(of:)`` between the account's; nil if there is no row.
     init?(_ rows: Rows) throws {
         if rows.isNull(0, 7) { return nil }
         name = try rows.text(0, 7)
@@ -68,9 +74,10 @@ struct LockedAccount {
     init(_ rows: Rows) throws {
         guard rows.count == 1 else { throw EngineError.noAccount }
         revision = try rows.revision(0, 0)
+        guard revision > 0 else { throw EngineError.damaged("a push has the revision 0") }
         now = try rows.time(0, 1) ?? 0
         room = Room(
-            bytes: try rows.integer(0, 2) ?? 0, keys: try rows.integer(0, 3) ?? 0,
+            bytes: try rows.counted(0, 2), keys: try rows.counted(0, 3),
             largestBytes: try rows.integer(0, 4) ?? 0, largestKeys: try rows.integer(0, 5) ?? 0,
             largestValue: try rows.integer(0, 6) ?? 0)
         channel = rows.bytes(0, 7) ?? []
@@ -87,6 +94,20 @@ extension Rows {
         return UInt64(number)
     }
 
+    /// A count, which leaves room for adding to it.
+    func counted(_ row: Int, _ column: Int) throws -> Int64 {
+        let number = try integer(row, column) ?? 0
+        guard 0...(1 << 60) ~= number else {
+            throw EngineError.damaged("it counts \(number) bytes or keys")
+        }
+        return number
+    }
+
+    /// A time in microseconds since 1970; nil if nobody knows it, or it is infinite.
+    func knownTime(_ row: Int, _ column: Int) throws -> Int64? {
+        try time(row, column).flatMap { $0.magnitude < 1 << 62 ? $0 : nil }
+    }
+
     /// The name of a replica.
     func replica(_ row: Int, _ column: Int) throws -> ReplicaID {
         guard let replica = ReplicaID(bytes: bytes(row, column) ?? []) else {
@@ -101,7 +122,7 @@ extension Rows {
         guard revision > 0 else { throw EngineError.damaged("a version has the revision 0") }
         return Version(
             key: RoamingKey(domain: try text(row, 0), name: try text(row, 1)),
-            archive: bytes(row, 5), time: EditTime(try time(row, 3)),
+            archive: bytes(row, 5), time: EditTime(try knownTime(row, 3)),
             replica: try replica(row, 4), mark: VersionMark(revision: revision))
     }
 
@@ -111,7 +132,7 @@ extension Rows {
         guard Self.isPlain(name) else { throw EngineError.damaged("a loser has a strange name") }
         return Loser(
             name: name, key: RoamingKey(domain: try text(row, 0), name: try text(row, 1)),
-            archive: bytes(row, 5), time: EditTime(try time(row, 3)),
+            archive: bytes(row, 5), time: EditTime(try knownTime(row, 3)),
             replica: try replica(row, 4))
     }
 

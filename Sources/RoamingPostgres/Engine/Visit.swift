@@ -45,28 +45,34 @@ struct MeetingPlace: Equatable {
     let account: [UInt8]
     /// The last visit.
     let visit: Visit
+    /// The revision at that time.
+    let revision: UInt64
     /// The last batch that the server has lost and that is known to be lost.
     let lostBatch: UInt64
 
     private static let version: UInt8 = 1
 
     /// The bytes for the replica.
-    var bytes: [UInt8] { [Self.version] + account + visit.bytes + lostBatch.bigEndianBytes }
+    var bytes: [UInt8] {
+        [Self.version] + account + visit.bytes + lostBatch.bigEndianBytes + revision.bigEndianBytes
+    }
 
-    init(account: [UInt8], visit: Visit, lostBatch: UInt64) {
+    init(account: [UInt8], visit: Visit, revision: UInt64, lostBatch: UInt64) {
         self.account = account
         self.visit = visit
+        self.revision = revision
         self.lostBatch = lostBatch
     }
 
     /// The place that bytes are; nil if they are none.
     init?(bytes: [UInt8]) {
-        guard bytes.count == 1 + 16 + Visit.size + 8, bytes[0] == Self.version,
+        guard bytes.count == 1 + 16 + Visit.size + 16, bytes[0] == Self.version,
             let visit = Visit(bytes: bytes[17..<(17 + Visit.size)])
         else { return nil }
         account = Array(bytes[1..<17])
         self.visit = visit
-        lostBatch = UInt64(bigEndianBytes: bytes.suffix(8))
+        lostBatch = UInt64(bigEndianBytes: bytes.suffix(16).prefix(8))
+        revision = UInt64(bigEndianBytes: bytes.suffix(8))
     }
 }
 
@@ -94,12 +100,14 @@ struct Encounter {
     let account: [UInt8]
     /// The revision up to which removals are forgotten.
     let purged: UInt64
+    /// The last revision at which a replica was here whose row was dropped; nil if there was none.
+    let dropped: UInt64?
 
     private var place: MeetingPlace? { known.flatMap(MeetingPlace.init(bytes:)) }
 
     /// What the replica is to the server.
     var state: Meeting.State {
-        guard let row else { return known == nil ? .continued : .rewound }
+        guard let row else { return stateWithoutRow }
         if row.isForgotten || row.pulled < purged || isBatchOfAnother(row) { return .mustJoinAnew }
         guard known != nil else { return row.visitBefore == nil ? .continued : .mustJoinAnew }
         guard let place, place.account == account else { return .rewound }
@@ -109,6 +117,17 @@ struct Encounter {
             return place.visit.number > row.visit.number ? .rewound : .mustJoinAnew
         }
         return isBatchLost(row, place) ? .rewound : .continued
+    }
+
+    /// What the replica is if the server knows nothing of it.
+    ///
+    /// Its row was dropped, or the server was put back to a time before it had one. In the second case,
+    /// the replica was here at a later revision than any whose row was dropped by then.
+    private var stateWithoutRow: Meeting.State {
+        guard known != nil else { return .continued }
+        guard let place, place.account == account else { return .rewound }
+        let isDropped = dropped.map { place.revision <= $0 } ?? false
+        return isDropped || place.revision < purged ? .mustJoinAnew : .rewound
     }
 
     /// Whether someone else has pushed under the name of the replica.
@@ -150,7 +169,8 @@ struct Encounter {
     func nextPlace(_ state: Meeting.State, _ row: ReplicaRow) -> MeetingPlace {
         let lost = state == .rewound ? lastBatch.map { $0.isAnswered ? $0.number : 0 } ?? 0 : 0
         return MeetingPlace(
-            account: account, visit: row.visit, lostBatch: max(lost, place?.lostBatch ?? 0))
+            account: account, visit: row.visit, revision: row.visitRevision,
+            lostBatch: max(lost, place?.lostBatch ?? 0))
     }
 }
 

@@ -82,12 +82,14 @@ enum Schema {
             largest_value bigint NOT NULL DEFAULT 1048576 CHECK (largest_value >= 0))
         """,
         "INSERT INTO roam.setting DEFAULT VALUES",
-        // The bounds are those of the setting if they are NULL.
+        // The bounds are those of the setting if they are NULL. The other numbers are the revisions up to
+        // which removals were purged and machines had been here whose rows were dropped.
         """
         CREATE TABLE roam.account (
             owner text COLLATE "C" PRIMARY KEY DEFAULT current_user,
             rev bigint NOT NULL DEFAULT 0 CHECK (rev >= 0),
             purged bigint NOT NULL DEFAULT 0 CHECK (purged >= 0),
+            dropped bigint CHECK (dropped >= 0),
             channel uuid NOT NULL DEFAULT gen_random_uuid(),
             bytes bigint NOT NULL DEFAULT 0,
             keys bigint NOT NULL DEFAULT 0,
@@ -272,6 +274,9 @@ enum Schema {
         END $$
         """
 
+    /// After how long nobody waits for a machine any more: it joins anew.
+    private static let longestAbsence = "180 days"
+
     /// Functions that delete rows of the user who has signed in.
     ///
     /// - Parameters:
@@ -287,9 +292,21 @@ enum Schema {
                 reached bigint;
             BEGIN
                 PERFORM FROM roam.account WHERE owner = \(user) FOR UPDATE;
+                -- A machine that is here at this moment holds the lock of its row, and is not waited for.
+                WITH gone AS (
+                    DELETE FROM roam.replica WHERE owner = \(user) AND id IN (
+                        SELECT id FROM roam.replica WHERE owner = \(user)
+                            AND (seen < clock_timestamp() - interval '\(longestAbsence)'
+                                OR is_forgotten AND seen < clock_timestamp() - interval '7 days')
+                        FOR UPDATE SKIP LOCKED) RETURNING visit_rev)
+                SELECT max(visit_rev) INTO reached FROM gone;
+                IF reached IS NOT NULL THEN
+                    UPDATE roam.account SET dropped = greatest(dropped, reached)
+                        WHERE owner = \(user);
+                END IF;
                 SELECT min(pulled) INTO reached FROM roam.replica
                     WHERE owner = \(user) AND NOT is_forgotten
-                        AND seen > clock_timestamp() - interval '180 days';
+                        AND seen > clock_timestamp() - interval '\(longestAbsence)';
                 WITH gone AS (
                     DELETE FROM roam.entry
                     WHERE owner = \(user) AND archive IS NULL AND rev <= reached RETURNING rev)
@@ -380,7 +397,9 @@ enum Schema {
                 RAISE EXCEPTION 'there is no account for this user'
                     USING ERRCODE = '\(State.noAccount)';
             END IF;
-            IF (SELECT count(*) FROM roam.replica WHERE owner = NEW.owner) > 200 THEN
+            -- Rows of machines that were forgotten stay for a while, and are bounded, too.
+            IF (SELECT count(*) FILTER (WHERE NOT is_forgotten) > 200 OR count(*) > 2000
+                    FROM roam.replica WHERE owner = NEW.owner) THEN
                 RAISE EXCEPTION 'the account has too many machines; forget some of them'
                     USING ERRCODE = '\(State.full)';
             END IF;

@@ -60,15 +60,40 @@ struct RoamEnable: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         // Asked for first: nothing is changed yet if the user gives up.
         let words = encrypt ? try passphrase.read("Passphrase: ") : nil
+        let former = try await defaults.entries(in: Self.settings).entries
         try await setPlace(with: defaults)
-        try await start(with: defaults)
         let service = RoamingService(on: defaults.connection)
-        if let words {
-            try await find(words, at: service)
-        } else {
-            try await service.roamNow()
+        do {
+            try await start(with: defaults)
+            if let words {
+                try await find(words, at: service)
+            } else {
+                try await service.roamNow()
+            }
+        } catch {
+            // A place that cannot be used does not replace another one.
+            try? await restore(former.map { ($0.key, $0.archive) }, with: defaults)
+            throw error
         }
         try await RoamStatusCommand.show(service.status(), defaults)
+    }
+
+    /// This machine's settings.
+    private static let settings = LayerName.host.spelling(of: RoamTerms.domain)
+
+    private func restore(
+        _ former: [(key: String, archive: KeyedArchive)], with defaults: RemoteDefaults
+    ) async throws {
+        var change = DefaultsTransaction()
+        for key in RoamTerms.settings {
+            if let archive = former.first(where: { $0.key == key })?.archive {
+                change.set(key, to: archive)
+            } else {
+                change.remove(key)
+            }
+        }
+        change.isDurable = true
+        try await defaults.apply(change, in: Self.settings)
     }
 
     /// Finds the key of the place, or makes it.
@@ -112,7 +137,7 @@ struct RoamEnable: ServiceCommand {
         }
         change.remove(RoamTerms.enabled)
         change.isDurable = true
-        try await defaults.apply(change, in: LayerName.host.spelling(of: RoamTerms.domain))
+        try await defaults.apply(change, in: Self.settings)
     }
 }
 

@@ -34,6 +34,7 @@ extension RemoteDefaults {
                 try? KeyedArchiveDecoder().decode(LoserFacts.self, from: $0)
             }
             let lost = values[loser.valueKey]
+            let loser = facts.flatMap { loser.whole($0) } ?? loser
             // Without both there is nothing to show and nothing to take back.
             guard lost != nil || facts?.removed == true else { continue }
             let current = try await archiveIfThere(forKey: loser.key, in: loser.domain)

@@ -112,20 +112,25 @@ import Testing
         let engine = SlowEngine()
         try await withService(at: engine, on: desktop) { client in
             try await call(RoamContract.roamNow, over: client)
+            let other = Value.string(ReplicaID.random().description)
+            let calls: [(MemberName, [Value])] = [
+                (RoamContract.roamNow, []), (RoamContract.listMachines, []),
+                (RoamContract.forgetMachine, [other]), (RoamContract.listMachines, []),
+            ]
             try await withThrowingTaskGroup { group in
-                for _ in 0..<3 {
-                    group.addTask { try await call(RoamContract.roamNow, over: client) }
-                    group.addTask { try await call(RoamContract.listMachines, over: client) }
+                for (member, arguments) in calls {
+                    // The calls of one connection come one after the other.
+                    let bus = Address.address(desktop.bus.address)
+                    let caller = try await Connection.open(bus, on: client.loop)
                     group.addTask {
-                        let other = Value.string(ReplicaID.random().description)
-                        try await call(RoamContract.forgetMachine, [other], over: client)
+                        for _ in 0..<3 { try await call(member, arguments, over: caller) }
                     }
                 }
                 try await group.waitForAll()
             }
         }
         #expect(await engine.overlaps == [])
-        #expect(await engine.calls.filter { $0 == "machines" }.count == 3)
+        #expect(await engine.calls.filter { $0 == "machines" }.count == 6)
     }
 
     @Test func `An engine that could not be made is tried again without being asked`() async throws
