@@ -66,14 +66,15 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
-	mypy python3-cffi python3-pip python3-pytest python3-setuptools openssl postgresql
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools openssl pgbouncer postgresql
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
 	python3-cffi python3-gi python3-pip python3-setuptools
+FLEET_PACKAGES = pgbouncer postgresql
 
-.PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench \
-	install uninstall clean deb setup setup-run setup-test setup-bench setup-deb
+.PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \
+	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb
 
 all: build
 
@@ -164,6 +165,13 @@ picture: build setup-run
 
 bench: build setup-run setup-bench
 	Tests/Bench/bench $(CURDIR)/$(RELEASE)
+
+# Many machines of many users at a server of PostgreSQL, and what more of them need. FLEET has its options. It
+# is built as the tests are, so that both use the same objects.
+FLEET =
+fleet: setup setup-fleet
+	.ci/scratch swift build --traits Programs -Xswiftc -gline-tables-only --product RoamFleet
+	.build/debug/RoamFleet $(FLEET) $(or_skip)
 
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \
@@ -270,6 +278,9 @@ setup-test:
 
 setup-bench:
 	@.ci/install-packages $(BENCH_PACKAGES)
+
+setup-fleet:
+	@.ci/install-packages $(FLEET_PACKAGES)
 
 setup-deb:
 	@.ci/install-packages $(DEB_PACKAGES)

@@ -248,6 +248,10 @@ let package = Package(
                 "DefaultsClient", "DefaultsProtocol", "DBus", "KeyedArchive", "TestSupport",
             ],
             path: "Tests/RoamTorture", exclude: ["ablations"], swiftSettings: strict),
+        .executableTarget(
+            name: "RoamFleet",
+            dependencies: ["DefaultsRoaming", "RoamingPostgres", "DBus", "TestSupport"],
+            path: "Tests/RoamFleet", swiftSettings: strict),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
         tests(
@@ -310,7 +314,10 @@ let package = Package(
             ["DconfFiles", "DefaultsProtocol", "TestSupport"]),
         tests(
             "RoamingPostgresTests",
-            ["RoamingPostgres", "Postgres", "DefaultsRoaming", "DBus", "TestSupport"]),
+            [
+                "RoamingPostgres", "Postgres", "DefaultsRoaming", "DBus", "TestSupport",
+                "RoamFleet",
+            ]),
         tests(
             "EndToEndTests",
             [

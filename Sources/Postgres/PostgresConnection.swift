@@ -45,6 +45,7 @@ package actor PostgresConnection {
     /// The prepared statements by their texts.
     private var prepared: [String: String] = [:]
     private var preparations = 0
+    private let keepsStatements: Bool
     private var onNotification: (@Sendable () -> Void)?
     private var onEnd: (@Sendable () -> Void)?
     /// The number of the server's process.
@@ -74,18 +75,24 @@ package actor PostgresConnection {
     ///
     /// - Parameters:
     ///   - options: Where it is, and who asks.
+    ///   - keepsStatements: Whether the server may keep plans. They are lost behind a pooler, which gives
+    ///     each transaction another session.
     ///   - limit: After how long to give up.
     ///   - loop: The loop.
     /// - Throws: ``PostgresError``.
     package static func open(
-        _ options: ConnectionOptions, limit: Duration = .seconds(30), on loop: EventLoop
+        _ options: ConnectionOptions, keepsStatements: Bool = true,
+        limit: Duration = .seconds(30), on loop: EventLoop
     ) async throws -> PostgresConnection {
         let handle = try await Connecting.connect(options, limit: limit, on: loop)
-        return await PostgresConnection(handle, on: loop)
+        return await PostgresConnection(handle, keepsStatements, on: loop)
     }
 
-    private init(_ connected: Connecting.Handle, on loop: EventLoop) async {
+    private init(
+        _ connected: Connecting.Handle, _ keepsStatements: Bool, on loop: EventLoop
+    ) async {
         self.loop = loop
+        self.keepsStatements = keepsStatements
         let handle = connected.pointer
         self.handle = handle
         serverProcess = PQbackendPID(handle)
@@ -178,7 +185,8 @@ package actor PostgresConnection {
 
     private func send(_ statement: Statement, of call: Call, to handle: OpaquePointer) -> Bool {
         var name = ""
-        if statement.isPrepared {
+        let isPrepared = statement.isPrepared && keepsStatements
+        if isPrepared {
             if let known = prepared[statement.sql] {
                 name = known
             } else {
@@ -195,7 +203,7 @@ package actor PostgresConnection {
         return Self.withPointers(to: statement.values) { values, lengths in
             let count = Int32(lengths.count)
             let formats = [Int32](repeating: 1, count: lengths.count)
-            if statement.isPrepared {
+            if isPrepared {
                 return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
             }
             return PQsendQueryParams(

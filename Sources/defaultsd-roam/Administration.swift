@@ -41,6 +41,9 @@ enum Administration {
                 "\(name) may roam. On each machine: defaultsctl roam enable --server ADDRESS",
                 "For sign-in with a password, set one in psql: \\password \(name)",
             ]
+        case .addToken(let name, let address):
+            let tokens = try await ServerSetup.addTokens(for: [name], at: address, on: loop)
+            return tokens.map(\.text)
         case .removeUser(let name, let address, let withData):
             try await ServerSetup.removeUser(name, withData: withData, at: address, on: loop)
             return ["\(name) does not roam any more\(withData ? "; the data is removed" : "")."]

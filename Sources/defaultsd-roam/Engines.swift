@@ -7,6 +7,8 @@ import RoamingPostgres
 enum Engines {
     /// Makes the engine of a place.
     ///
+    /// A user who roams through a pooler has a token beside the database.
+    ///
     /// - Parameters:
     ///   - place: The place, as it was set up.
     ///   - directory: The directory of the database.
@@ -19,7 +21,9 @@ enum Engines {
         case .directory(let path):
             try DirectoryEngine(path, database: "\(directory)/roam.db", on: loop)
         case .server(let address):
-            PostgresEngine(at: try ServerAddress(address), on: loop)
+            PostgresEngine(
+                at: try ServerAddress(address),
+                token: try PoolToken(file: "\(directory)/roam-token"), on: loop)
         }
     }
 

@@ -9,6 +9,7 @@ struct RoamOptions {
     enum ServerCommand: Equatable {
         case initialize(address: String)
         case addUser(name: String, address: String)
+        case addToken(name: String, address: String)
         case removeUser(name: String, address: String, withData: Bool)
         case users(address: String)
     }
@@ -46,6 +47,7 @@ struct RoamOptions {
         switch (verb, names.count, withData) {
         case ("init", 0, false): return .initialize(address: address)
         case ("add-user", 1, false): return .addUser(name: names[0], address: address)
+        case ("add-token", 1, false): return .addToken(name: names[0], address: address)
         case ("remove-user", 1, _):
             return .removeUser(name: names[0], address: address, withData: withData)
         case ("users", 0, false): return .users(address: address)
@@ -57,6 +59,7 @@ struct RoamOptions {
         usage: defaultsd-roam
                defaultsd-roam server init [--database ADDRESS]
                defaultsd-roam server add-user NAME [--database ADDRESS]
+               defaultsd-roam server add-token NAME [--database ADDRESS]
                defaultsd-roam server remove-user NAME [--with-data] [--database ADDRESS]
                defaultsd-roam server users [--database ADDRESS]
                defaultsd-roam --help | --version
@@ -70,6 +73,8 @@ struct RoamOptions {
           server init     create the database and the tables, or update the tables
           server add-user
                           let a user of the server roam; creates the role if it is missing
+          server add-token
+                          print a new secret, with which the user roams through a pooler
           server remove-user
                           revoke a user's access; the role and the data stay
           server users    list the users, with what they have stored
@@ -91,7 +96,7 @@ struct RoamUsageError: Error, CustomStringConvertible {
     let description: String
 
     static let noVerb = RoamUsageError(
-        description: "server needs a verb: init, add-user, remove-user or users")
+        description: "server needs a verb: init, add-user, add-token, remove-user or users")
     static let emptyName = RoamUsageError(description: "the name of a user must not be empty")
     static let missingAddress = RoamUsageError(description: "--database needs a connection string")
 

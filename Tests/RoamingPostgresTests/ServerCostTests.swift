@@ -55,7 +55,7 @@ struct ServerCostTests {
         let connection = try await PostgresConnection.open(
             ServerAddress(server.postgres.address(user)).options, on: server.loop.loop)
         try await connection.run(Statements.plannerSetting)
-        let page = Statements.versions(after: 5, upTo: 3000, count: 20, bytes: 1 << 20)
+        let page = Statements().versions(after: 5, upTo: 3000, count: 20, bytes: 1 << 20)
         let rows = try await connection.run(
             Statement("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) " + page.sql, page.values))
         let plan = try (0..<rows.count).map { try rows.text($0, 0) }

@@ -1,6 +1,7 @@
 import DefaultsRoaming
 import Foundation
-import RoamingPostgres
+@testable import Postgres
+@testable import RoamingPostgres
 import TestSupport
 import Testing
 
@@ -11,15 +12,55 @@ struct ServerSetupTests {
         let loop = try Loop()
         let first = try await ServerSetup.initialize(at: postgres.address(), on: loop.loop)
         #expect(first.versionBefore == 0)
-        #expect(first.version == 1)
+        #expect(first.version == Schema.version)
         #expect(first.warnings.isEmpty)
         #expect(
             first.authenticationLines.contains { $0.hasPrefix("hostssl  \"defaults\"  +roam_user") }
         )
         let before = try Self.schema(postgres)
         let second = try await ServerSetup.initialize(at: postgres.address(), on: loop.loop)
-        #expect(second.versionBefore == 1)
+        #expect(second.versionBefore == Schema.version)
         #expect(try Self.schema(postgres) == before)
+    }
+
+    @Test func `An administrator without all rights removes users of a superuser's server`()
+        async throws
+    {
+        let server = try await RoamingServer()
+        let user = try await server.newUser()
+        try server.administer(
+            """
+            CREATE ROLE boss LOGIN CREATEROLE; GRANT roam_owner TO boss;
+            GRANT roam_user TO boss WITH ADMIN OPTION
+            """)
+        let address = server.postgres.address("boss")
+        try await ServerSetup.removeUser(user, withData: true, at: address, on: server.loop.loop)
+        #expect(try await ServerSetup.users(at: address, on: server.loop.loop).isEmpty)
+    }
+
+    @Test func `A server of an earlier version is updated, and keeps what it has`() async throws {
+        let server = try await RoamingServer()
+        let user = try await server.newUser()
+        let machine = try server.machine(of: user)
+        try await machine.meet()
+        try await machine.push(edit("k", "1"))
+        let new = try Self.schema(server.postgres)
+        // The first step is the whole of the earlier version.
+        try server.administer(
+            """
+            DROP POLICY pooled ON roam.account; DROP POLICY pooled ON roam.entry;
+            DROP POLICY pooled ON roam.lost; DROP POLICY pooled ON roam.replica;
+            DROP TABLE roam.token; DROP FUNCTION roam.caller();
+            DROP OWNED BY roam_pooled; DROP ROLE roam_pooled;
+            UPDATE roam.schema_version SET version = 1;
+            """)
+        let address = server.postgres.address()
+        let report = try await ServerSetup.initialize(at: address, on: server.loop.loop)
+        #expect(report.versionBefore == 1)
+        #expect(report.version == 2)
+        #expect(try Self.schema(server.postgres) == new)
+        try await machine.meet()
+        #expect(try await machine.pull().values == ["k": "1"])
     }
 
     private static func schema(_ postgres: PostgresServer) throws -> String {

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+public import Glibc
 import Synchronization
 
 /// A real PostgreSQL server in a directory of its own, ended with its last reference.
@@ -50,11 +50,15 @@ public final class PostgresServer: Sendable {
 
     /// A command as the user of the server.
     private static func command(_ name: String, _ arguments: [String]) -> [String] {
-        let program = [(programs ?? "") + "/" + name] + arguments
-        guard geteuid() == 0 else { return program }
+        asServerUser([(programs ?? "") + "/" + name] + arguments)
+    }
+
+    /// A command as the user of the server.
+    static func asServerUser(_ command: [String]) -> [String] {
+        guard geteuid() == 0 else { return command }
         return [
             "setpriv", "--reuid=\(user.user)", "--regid=\(user.group)", "--clear-groups",
-        ] + program
+        ] + command
     }
 
     /// Runs one of PostgreSQL's programs as the user of the server.
@@ -201,6 +205,11 @@ public final class PostgresServer: Sendable {
     }
 
     // MARK: Using it
+
+    /// The server's first process, whose children are all others; nil if it does not run.
+    public var processIdentifier: pid_t? {
+        running.withLock { $0?.process.processIdentifier }
+    }
 
     /// A connection string.
     public func address(_ user: String = "postgres", database: String = "defaults") -> String {

@@ -8,12 +8,12 @@ extension PostgresEngine {
 
     package func pull(after revision: UInt64, limit count: Int) async throws -> Page {
         guard let session else { throw EngineError.notMet }
-        let statement = Statements.versions(
+        let statement = statements.versions(
             after: revision, upTo: session.readable, count: count, bytes: Self.largestPage)
         let versions = try await ask(statement) { rows in try (0..<rows.count).map(rows.version) }
         let losers =
             session.hasLosers
-            ? try await losers(by: Statements.losers(for: session.replica))
+            ? try await losers(by: statements.losers(for: session.replica))
             : (first: [], hasMore: false)
         self.session?.hasLosers = losers.hasMore
         let bytes = versions.reduce(0) { $0 + Int64($1.archive?.count ?? 0) }
@@ -59,8 +59,8 @@ extension PostgresEngine {
                 let keys = Self.full(error, in: batch)
                 guard !keys.isEmpty else { throw error }
                 // A refused batch counts as answered, so the server must know it.
-                try await connection.run(
-                    Statements.noteRefused(batch, of: session.replica), limit: limit)
+                try await run(
+                    [statements.noteRefused(batch, of: session.replica)], on: connection)
                 throw EngineError.full(keys)
             }
         }
@@ -91,25 +91,29 @@ extension PostgresEngine {
         _ batch: Batch, in session: Session, on connection: PostgresConnection
     ) async throws -> (outcomes: [Outcome], losers: [Loser]) {
         let read = try await connection.run(
-            Statements.beginPush(batch, of: session.replica), limit: limit)
-        guard read.count == 4 else { throw EngineError.damaged("it has sent no results") }
-        let account = try LockedAccount(read[1])
-        if let outcomes = try Self.made(batch, read[2]) {
+            statements.beginPush(batch, of: session.replica), limit: limit
+        ).suffix(3)
+        guard read.count == 3, let versions = read.last else {
+            throw EngineError.damaged("it has sent no results")
+        }
+        let account = try LockedAccount(read[read.startIndex])
+        let replica = read[read.startIndex + 1]
+        if let outcomes = try Self.made(batch, replica) {
             try await rollBack(connection)
             let losers = try await losers(
-                by: Statements.losers(of: batch, from: session.replica))
-            allowReading(upTo: try read[2].revision(0, 2))
+                by: statements.losers(of: batch, from: session.replica))
+            allowReading(upTo: try replica.revision(0, 2))
             if losers.hasMore { noteMoreLosers() }
             return (outcomes, losers.first)
         }
-        let current = try (0..<read[3].count).map(read[3].version)
+        let current = try (0..<versions.count).map(versions.version)
         let plan = PushPlan(
             batch, of: session.replica,
             current: Dictionary(current.map { ($0.key, $0) }) { first, _ in first },
             revision: account.revision, now: account.now, room: account.room)
         guard plan.full.isEmpty else { throw NoRoom(keys: plan.full) }
         try await connection.run(
-            Statements.endPush(batch, plan, of: session.replica, account), limit: limit)
+            statements.endPush(batch, plan, of: session.replica, account), limit: limit)
         allowReading(upTo: account.revision)
         let count = LoserLimit.fits(plan.losers.map { $0.archive?.count ?? 0 })
         if count < plan.losers.count { noteMoreLosers() }

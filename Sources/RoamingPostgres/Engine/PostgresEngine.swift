@@ -13,6 +13,9 @@ package actor PostgresEngine: Engine {
     }
     private nonisolated let loop: EventLoop
     private let address: ServerAddress
+    let statements: Statements
+    /// Whether the session is this engine's own; a pooler gives each transaction another one.
+    private let hasSession: Bool
     /// After how long a call gives up.
     let limit: Duration
 
@@ -43,11 +46,17 @@ package actor PostgresEngine: Engine {
     /// Makes an engine, which connects when it is first asked.
     ///
     /// - Parameters:
-    ///   - address: The server.
+    ///   - address: The server, or a pooler before it.
+    ///   - token: Who asks, if a pooler shares sessions among users.
     ///   - limit: After how long a call gives up.
     ///   - loop: The loop on which it is called.
-    package init(at address: ServerAddress, limit: Duration = .seconds(30), on loop: EventLoop) {
+    package init(
+        at address: ServerAddress, token: PoolToken? = nil, limit: Duration = .seconds(30),
+        on loop: EventLoop
+    ) {
         self.address = address
+        statements = Statements(token: token)
+        hasSession = token == nil
         self.limit = limit
         self.loop = loop
     }
@@ -73,7 +82,7 @@ package actor PostgresEngine: Engine {
             // It was pulled by a replica of another name, or from a server that knew more.
             if state != .continued { pulled = 0 }
             if state == .mustJoinAnew {
-                try await connection.run(Statements.orphanLosers(of: replica), limit: limit)
+                try await run([statements.orphanLosers(of: replica)], on: connection)
                 return Meeting(state: state, place: known ?? [], revision: account.revision)
             }
             let next = encounter.next(state, at: account.revision)
@@ -91,9 +100,10 @@ package actor PostgresEngine: Engine {
         if let connection, await connection.isOpen { return connection }
         connection = nil
         isListening = false
-        let opened = try await PostgresConnection.open(address.options, limit: limit, on: loop)
+        let opened = try await PostgresConnection.open(
+            address.options, keepsStatements: hasSession, limit: limit, on: loop)
         try await Schema.requireCurrent(on: opened, limit: limit)
-        try await opened.run(Statements.plannerSetting, limit: limit)
+        if hasSession { try await opened.run(Statements.plannerSetting, limit: limit) }
         // Twice at a time it may have happened in the meantime: the first one is closed.
         await connection?.close()
         connection = opened
@@ -103,8 +113,8 @@ package actor PostgresEngine: Engine {
     private func read(
         _ replica: ReplicaID, from connection: PostgresConnection
     ) async throws -> (AccountRow, StoredReplica?) {
-        let rows = try await connection.run(Statements.meeting(of: replica), limit: limit)
-        guard rows.count == 1 else { throw EngineError.noAccount }
+        let results = try await run([statements.meeting(of: replica)], on: connection)
+        guard let rows = results.first, rows.count == 1 else { throw EngineError.noAccount }
         let account = try AccountRow(rows)
         interval.withLock { $0 = account.pollInterval ?? Self.slowPoll }
         guard !account.isReadOnly else { throw EngineError.standby }
@@ -125,12 +135,12 @@ package actor PostgresEngine: Engine {
         if hasPulled { next.pulled = pulled }
         // A new machine may need the room of those that are gone. Any other one must have told first that
         // it is here.
-        if row == nil { try await connection.run(Statements.purge, limit: limit) }
-        var statements = [
-            Statements.write(next, of: replica, named: name, over: row?.visits.visit)
+        if row == nil { try await run([Statements.purge], on: connection) }
+        var writing = [
+            statements.write(next, of: replica, named: name, over: row?.visits.visit)
         ]
-        if isSeenLate, row != nil { statements.append(Statements.purge) }
-        let results = try await connection.run(statements, limit: limit)
+        if isSeenLate, row != nil { writing.append(Statements.purge) }
+        let results = try await run(writing, on: connection)
         guard results.first?.changed == 1 else {
             throw EngineError(
                 .unreachable,
@@ -163,7 +173,7 @@ package actor PostgresEngine: Engine {
     private func listen(as account: AccountRow, on connection: PostgresConnection) async throws
         -> Bool
     {
-        guard let news, account.pollInterval == nil, !isListening else { return false }
+        guard hasSession, let news, account.pollInterval == nil, !isListening else { return false }
         await connection.observe(onNotification: news, onEnd: news)
         try await connection.run(
             Statement("LISTEN \"\(account.channelName)\""), limit: limit)
@@ -174,7 +184,7 @@ package actor PostgresEngine: Engine {
     // MARK: Machines
 
     package func machines() async throws -> [Machine] {
-        try await ask(Statements.machines) { rows in
+        try await ask(statements.machines) { rows in
             try (0..<rows.count).map { row in
                 Machine(
                     id: try rows.replica(row, 0), name: try rows.text(row, 1),
@@ -185,14 +195,14 @@ package actor PostgresEngine: Engine {
 
     package func forget(_ replica: ReplicaID) async throws {
         try await translatingErrors {
-            let statements = [Statements.forget(replica), Statements.orphanLosers(of: replica)]
-            _ = try await open().run(statements, limit: limit)
+            let forgetting = [statements.forget(replica), statements.orphanLosers(of: replica)]
+            try await run(forgetting, on: open())
         }
     }
 
     package func noteKept(_ losers: [Loser]) async throws {
         guard !losers.isEmpty else { return }
-        try await ask(Statements.deleteLosers(losers)) { _ in }
+        try await ask(statements.deleteLosers(losers)) { _ in }
     }
 
     package func close() async {
@@ -216,7 +226,22 @@ package actor PostgresEngine: Engine {
     func ask<Value: Sendable>(
         _ statement: Statement, _ read: (Rows) throws -> Value
     ) async throws -> Value {
-        try await translatingErrors { try read(await open().run(statement, limit: limit)) }
+        try await translatingErrors {
+            guard let rows = try await run([statement], on: open()).first else {
+                throw EngineError.damaged("it has sent no result")
+            }
+            return try read(rows)
+        }
+    }
+
+    /// Runs statements as one transaction of the user.
+    ///
+    /// - Returns: The rows of each.
+    @discardableResult
+    func run(
+        _ body: [Statement], on connection: PostgresConnection
+    ) async throws -> ArraySlice<Rows> {
+        try await connection.run(statements.beginning + body, limit: limit).suffix(body.count)
     }
 
     /// Runs something, and says what its failure means for roaming.

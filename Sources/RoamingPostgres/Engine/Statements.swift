@@ -5,7 +5,30 @@ internal import Postgres
 ///
 /// Row security limits each to the rows of the user. They name the owner nevertheless: it does not hold
 /// for superusers and the owner of the tables.
-enum Statements {
+struct Statements {
+    /// What the server calls the user.
+    private let user: String
+    /// What begins each transaction: who asks, if the session belongs to nobody.
+    let beginning: [Statement]
+
+    /// The statements of a session of the user's own, or of those who have a token.
+    init(token: PoolToken? = nil) {
+        guard let token else {
+            (user, beginning) = ("current_user", [])
+            return
+        }
+        // In a query of its own, so that it is called once. Local settings end with the transaction, and
+        // the next one may be in another session.
+        user = "(SELECT roam.caller())"
+        beginning = [
+            Statement(
+                """
+                SELECT pg_catalog.set_config('\(Schema.tokenSetting)', $1, true),
+                    pg_catalog.set_config('enable_bitmapscan', 'off', true)
+                """, [.text(token.text)])
+        ]
+    }
+
     /// The name of a channel: an identifier without characters to quote.
     static func channelName(_ channel: [UInt8]) -> String {
         "roam_" + channel.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -14,18 +37,18 @@ enum Statements {
     // MARK: Meeting
 
     /// The account, and what is known of a replica.
-    static func meeting(of replica: ReplicaID) -> Statement {
+    func meeting(of replica: ReplicaID) -> Statement {
         Statement(
             """
             SELECT a.rev, a.purged, a.channel, s.poll_seconds, pg_is_in_recovery(),
                 clock_timestamp(),
-                EXISTS (SELECT FROM roam.lost l WHERE l.owner = current_user
-                    AND (l.pusher = $1 OR l.pusher IS NULL OR l.noticed < \(longAgo))),
+                EXISTS (SELECT FROM roam.lost l WHERE l.owner = \(user)
+                    AND (l.pusher = $1 OR l.pusher IS NULL OR l.noticed < \(Self.longAgo))),
                 r.name, r.seen, r.push, r.push_nonce, r.pulled, r.is_forgotten, r.visit,
                 r.visit_rev, r.visit_before, r.is_rewound, a.dropped
             FROM roam.setting s, roam.account a
                 LEFT JOIN roam.replica r ON r.owner = a.owner AND r.id = $1
-            WHERE a.owner = current_user
+            WHERE a.owner = \(user)
             """, [.uuid(replica.bytes)], isPrepared: true)
     }
 
@@ -33,21 +56,21 @@ enum Statements {
     private static let longAgo = "clock_timestamp() - interval '10 minutes'"
 
     /// Stores what the server is to remember of a replica, unless another process has done so meanwhile.
-    static func write(
+    func write(
         _ row: ReplicaRow, of replica: ReplicaID, named name: String, over visit: Visit?
     ) -> Statement {
         Statement(
             """
             INSERT INTO roam.replica AS r
                 (owner, id, name, pulled, seen, visit, visit_rev, visit_before, is_rewound)
-            VALUES (current_user, $1, $2, $3, clock_timestamp(), $4, $5, $6, $7)
+            VALUES (\(user), $1, $2, $3, clock_timestamp(), $4, $5, $6, $7)
             ON CONFLICT (owner, id) DO UPDATE SET name = excluded.name, pulled = excluded.pulled,
                 seen = excluded.seen, visit = excluded.visit, visit_rev = excluded.visit_rev,
                 visit_before = excluded.visit_before, is_rewound = excluded.is_rewound
             WHERE r.visit = $8
             """,
             [
-                .uuid(replica.bytes), .text(shortened(name)),
+                .uuid(replica.bytes), .text(Self.shortened(name)),
                 .integer(Int64(clamping: row.pulled)), .bytes(row.visit.bytes),
                 .integer(Int64(clamping: row.visitRevision)), .bytes(row.visitBefore?.bytes),
                 .boolean(row.isRewound), .bytes(visit?.bytes),
@@ -74,7 +97,7 @@ enum Statements {
     /// The versions of a page, which ends with the revision that reaches one of the bounds.
     ///
     /// The order by owner and revision is that of the index.
-    static func versions(
+    func versions(
         after revision: UInt64, upTo last: UInt64, count: Int, bytes: Int64
     ) -> Statement {
         Statement(
@@ -84,12 +107,12 @@ enum Statements {
                     SELECT rev, row_number() OVER sofar AS count,
                         sum(octet_length(archive)) OVER sofar AS bytes
                     FROM (SELECT owner, rev, archive FROM roam.entry
-                        WHERE owner = current_user AND rev > $1 AND rev <= $2
+                        WHERE owner = \(user) AND rev > $1 AND rev <= $2
                         ORDER BY owner, rev LIMIT $3) AS first
                     WINDOW sofar AS (ORDER BY owner, rev ROWS UNBOUNDED PRECEDING)) AS sums
                 WHERE count >= $3 OR bytes >= $4 ORDER BY rev LIMIT 1), $2) AS last)
             SELECT domain, key, rev, written, replica, archive FROM page, roam.entry
-            WHERE owner = current_user AND rev > $1 AND rev <= page.last
+            WHERE owner = \(user) AND rev > $1 AND rev <= page.last
             ORDER BY owner, rev
             """,
             [
@@ -99,19 +122,19 @@ enum Statements {
     }
 
     /// What lost and a replica is to keep.
-    static func losers(for replica: ReplicaID) -> Statement {
+    func losers(for replica: ReplicaID) -> Statement {
         Statement(
-            losers(where: "pusher = $1 OR pusher IS NULL OR noticed < \(longAgo)"),
+            losers(where: "pusher = $1 OR pusher IS NULL OR noticed < \(Self.longAgo)"),
             [.uuid(replica.bytes)])
     }
 
     /// The first losers, up to ``LoserLimit``, each with the number of all of them.
-    private static func losers(where condition: String) -> String {
+    private func losers(where condition: String) -> String {
         """
         SELECT domain, key, name, written, replica, archive, total FROM (
             SELECT *, sum(coalesce(octet_length(archive), 0)) OVER sofar AS bytes,
                 row_number() OVER sofar AS number, count(*) OVER () AS total
-            FROM roam.lost WHERE owner = current_user AND (\(condition))
+            FROM roam.lost WHERE owner = \(user) AND (\(condition))
             WINDOW sofar AS (ORDER BY rev, domain, key, name ROWS UNBOUNDED PRECEDING)) AS l
         WHERE number = 1 OR number <= \(LoserLimit.count) AND bytes <= \(LoserLimit.bytes)
         ORDER BY number
@@ -121,13 +144,15 @@ enum Statements {
     // MARK: Pushing
 
     /// Begins the transaction of a push: locks the account, and reads what it is about.
-    static func beginPush(_ batch: Batch, of replica: ReplicaID) -> [Statement] {
-        [
-            Statement("BEGIN ISOLATION LEVEL READ COMMITTED", isPrepared: true),
+    ///
+    /// The results of the last three are the account, the replica and the versions.
+    func beginPush(_ batch: Batch, of replica: ReplicaID) -> [Statement] {
+        // The level first: it cannot be set after a query.
+        [Statement("BEGIN ISOLATION LEVEL READ COMMITTED", isPrepared: true)] + beginning + [
             Statement(
                 """
                 UPDATE roam.account a SET rev = rev + 1 FROM roam.setting s
-                WHERE a.owner = current_user
+                WHERE a.owner = \(user)
                 RETURNING a.rev, clock_timestamp(), a.bytes, a.keys,
                     coalesce(a.largest_bytes, s.largest_bytes),
                     coalesce(a.largest_keys, s.largest_keys), s.largest_value, a.channel,
@@ -136,13 +161,13 @@ enum Statements {
             Statement(
                 """
                 SELECT push, push_nonce, push_rev, outcomes, is_forgotten FROM roam.replica
-                WHERE owner = current_user AND id = $1
+                WHERE owner = \(user) AND id = $1
                 """, [.uuid(replica.bytes)], isPrepared: true),
             Statement(
                 """
                 SELECT e.domain, e.key, e.rev, e.written, e.replica, e.archive
                 FROM unnest($1, $2) AS k (domain, key)
-                    JOIN roam.entry e ON e.owner = current_user AND e.domain = k.domain
+                    JOIN roam.entry e ON e.owner = \(user) AND e.domain = k.domain
                         AND e.key = k.key
                 """,
                 [
@@ -152,7 +177,7 @@ enum Statements {
     }
 
     /// Writes what becomes of a push, and ends its transaction.
-    static func endPush(
+    func endPush(
         _ batch: Batch, _ plan: PushPlan, of replica: ReplicaID, _ account: LockedAccount
     ) -> [Statement] {
         var statements: [Statement] = []
@@ -161,26 +186,26 @@ enum Statements {
         if plan.writes.isEmpty, plan.losers.isEmpty {
             // Nobody has seen the revision, because the account is locked.
             statements.append(
-                Statement("UPDATE roam.account SET rev = rev - 1 WHERE owner = current_user"))
+                Statement("UPDATE roam.account SET rev = rev - 1 WHERE owner = \(user)"))
         }
         statements.append(note(batch, plan, of: replica, account))
         if !plan.writes.isEmpty, account.isAnnounced {
             statements.append(
                 Statement(
-                    "SELECT pg_notify($1, '')", [.text(channelName(account.channel))],
+                    "SELECT pg_notify($1, '')", [.text(Self.channelName(account.channel))],
                     isPrepared: true))
         }
         statements.append(Statement("COMMIT", isPrepared: true))
         return statements
     }
 
-    private static func write(
+    private func write(
         _ plan: PushPlan, _ replica: ReplicaID, _ account: LockedAccount
     ) -> Statement {
         Statement(
             """
             INSERT INTO roam.entry AS e (owner, domain, key, rev, written, replica, archive)
-            SELECT current_user, w.domain, w.key, $1, w.written, $2, w.archive
+            SELECT \(user), w.domain, w.key, $1, w.written, $2, w.archive
             FROM unnest($3, $4, $5, $6) AS w (domain, key, written, archive)
             ON CONFLICT (owner, domain, key) DO UPDATE SET rev = excluded.rev,
                 written = excluded.written, replica = excluded.replica,
@@ -195,14 +220,14 @@ enum Statements {
             ], isPrepared: true)
     }
 
-    private static func keep(
+    private func keep(
         _ plan: PushPlan, _ batch: Batch, _ replica: ReplicaID, _ account: LockedAccount
     ) -> Statement {
         Statement(
             """
             INSERT INTO roam.lost
                 (owner, domain, key, name, rev, written, replica, archive, pusher, push)
-            SELECT current_user, l.domain, l.key, l.name, $1, l.written, l.replica, l.archive, $2, $3
+            SELECT \(user), l.domain, l.key, l.name, $1, l.written, l.replica, l.archive, $2, $3
             FROM unnest($4, $5, $6, $7, $8, $9) AS l (domain, key, name, written, replica, archive)
             """,
             [
@@ -214,13 +239,13 @@ enum Statements {
             ], isPrepared: true)
     }
 
-    private static func note(
+    private func note(
         _ batch: Batch, _ plan: PushPlan, of replica: ReplicaID, _ account: LockedAccount
     ) -> Statement {
         Statement(
             """
             UPDATE roam.replica SET push = $2, push_nonce = $3, push_rev = $4, outcomes = $5
-            WHERE owner = current_user AND id = $1
+            WHERE owner = \(user) AND id = $1
             """,
             [
                 .uuid(replica.bytes), .integer(Int64(clamping: batch.number)),
@@ -230,11 +255,11 @@ enum Statements {
     }
 
     /// Notes that a batch was answered and not made.
-    static func noteRefused(_ batch: Batch, of replica: ReplicaID) -> Statement {
+    func noteRefused(_ batch: Batch, of replica: ReplicaID) -> Statement {
         Statement(
             """
             UPDATE roam.replica SET push = $2, push_nonce = $3, push_rev = NULL, outcomes = NULL
-            WHERE owner = current_user AND id = $1 AND push <= $2
+            WHERE owner = \(user) AND id = $1 AND push <= $2
             """,
             [
                 .uuid(replica.bytes), .integer(Int64(clamping: batch.number)),
@@ -243,14 +268,14 @@ enum Statements {
     }
 
     /// What lost in a batch that was made before, as far as nobody has kept it.
-    static func losers(of batch: Batch, from replica: ReplicaID) -> Statement {
+    func losers(of batch: Batch, from replica: ReplicaID) -> Statement {
         Statement(
             losers(where: "pusher = $1 AND push = $2"),
             [.uuid(replica.bytes), .integer(Int64(clamping: batch.number))])
     }
 
     /// Forgets losers that were kept.
-    static func deleteLosers(_ losers: [Loser]) -> Statement {
+    func deleteLosers(_ losers: [Loser]) -> Statement {
         Statement(
             "SELECT roam.drop_kept($1, $2, $3)",
             [
@@ -260,30 +285,32 @@ enum Statements {
     }
 
     /// Gives losers to whoever asks next, because the replica that was to keep them is gone.
-    static func orphanLosers(of replica: ReplicaID) -> Statement {
+    func orphanLosers(of replica: ReplicaID) -> Statement {
         Statement(
-            "UPDATE roam.lost SET pusher = NULL WHERE owner = current_user AND pusher = $1",
+            "UPDATE roam.lost SET pusher = NULL WHERE owner = \(user) AND pusher = $1",
             [.uuid(replica.bytes)])
     }
 
     // MARK: Machines
 
     /// The replicas of the account.
-    static let machines = Statement(
-        """
-        SELECT id, name, seen FROM roam.replica WHERE owner = current_user AND NOT is_forgotten
-        ORDER BY name, id
-        """)
+    var machines: Statement {
+        Statement(
+            """
+            SELECT id, name, seen FROM roam.replica WHERE owner = \(user) AND NOT is_forgotten
+            ORDER BY name, id
+            """)
+    }
 
     /// Forgets a replica.
     ///
     /// The row stays for some days. After that, the revision of its last visit is known, so that the
     /// replica is not taken for one that a restored server has lost.
-    static func forget(_ replica: ReplicaID) -> Statement {
+    func forget(_ replica: ReplicaID) -> Statement {
         Statement(
             """
             UPDATE roam.replica SET is_forgotten = true, outcomes = NULL
-            WHERE owner = current_user AND id = $1
+            WHERE owner = \(user) AND id = $1
             """, [.uuid(replica.bytes)])
     }
 }

@@ -11,6 +11,8 @@ internal import Postgres
 //    everybody. Functions delete what a user may delete.
 // 5. The planner keeps no statistics about these tables. Otherwise EXPLAIN would tell how often a name
 //    occurs in the rows of others.
+// 6. A session of the role `roam_pooled` belongs to nobody. Each of its transactions reaches the rows of the
+//    user whose token it has set, and no rows without one. The tables hold only digests of tokens.
 
 /// The tables on the server, in the schema `roam`.
 enum Schema {
@@ -21,6 +23,8 @@ enum Schema {
     static let userRole = "roam_user"
     /// The role that owns the tables.
     static let ownerRole = "roam_owner"
+    /// The role of the sessions that a pooler shares among users.
+    static let pooledRole = "roam_pooled"
 
     /// States of errors that the schema's own functions raise.
     enum State {
@@ -31,7 +35,7 @@ enum Schema {
     }
 
     /// The steps, each one more than the one before.
-    static let steps: [[String]] = [firstStep]
+    static let steps: [[String]] = [firstStep, pooling]
 
     /// Reads which version the server has.
     ///
@@ -61,7 +65,9 @@ enum Schema {
         }
     }
 
-    private static var firstStep: [String] { tables + security + counting + deleting }
+    private static var firstStep: [String] {
+        tables + security + counting + deleting(of: "session_user", "CREATE") + deletingRights
+    }
 
     private static let tables = [
         "CREATE TABLE roam.schema_version (version bigint NOT NULL)",
@@ -163,22 +169,26 @@ enum Schema {
                 "ALTER TABLE roam.\(table) ALTER COLUMN \($0) SET STATISTICS 0"
             }
         }
-        return policies + statistics + [
-            "REVOKE ALL ON ALL TABLES IN SCHEMA roam FROM PUBLIC",
-            "GRANT USAGE ON SCHEMA roam TO \(userRole)",
-            "GRANT SELECT ON roam.schema_version, roam.setting TO \(userRole)",
+        return policies + statistics
+            + ["REVOKE ALL ON ALL TABLES IN SCHEMA roam FROM PUBLIC"] + rights(of: userRole)
+    }
+
+    private static func rights(of role: String) -> [String] {
+        [
+            "GRANT USAGE ON SCHEMA roam TO \(role)",
+            "GRANT SELECT ON roam.schema_version, roam.setting TO \(role)",
             // The bounds and the counts are not the user's to change.
-            "GRANT SELECT, UPDATE (rev, purged) ON roam.account TO \(userRole)",
+            "GRANT SELECT, UPDATE (rev, purged) ON roam.account TO \(role)",
             // Invariant 4.
             """
             GRANT SELECT, INSERT, UPDATE (rev, written, replica, archive) ON roam.entry
-                TO \(userRole)
+                TO \(role)
             """,
-            "GRANT SELECT, INSERT, UPDATE (pusher) ON roam.lost TO \(userRole)",
+            "GRANT SELECT, INSERT, UPDATE (pusher) ON roam.lost TO \(role)",
             """
             GRANT SELECT, INSERT, UPDATE (name, seen, push, push_nonce, push_rev, outcomes, pulled,
                     visit, visit_rev, visit_before, is_rewound, is_forgotten)
-                ON roam.replica TO \(userRole)
+                ON roam.replica TO \(role)
             """,
         ]
     }
@@ -268,48 +278,57 @@ enum Schema {
     private static let longestAbsence = "180 days"
 
     /// Functions that delete rows of the user who has signed in.
-    private static let deleting = [
-        // The account is always locked first, so that two replicas do not wait for each other.
-        """
-        CREATE FUNCTION roam.purge() RETURNS void
-            LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-        DECLARE
-            reached bigint;
-        BEGIN
-            PERFORM FROM roam.account WHERE owner = session_user FOR UPDATE;
-            -- A machine that is here at this moment holds the lock of its row, and is not waited for.
-            WITH gone AS (
-                DELETE FROM roam.replica WHERE owner = session_user AND id IN (
-                    SELECT id FROM roam.replica WHERE owner = session_user
-                        AND (seen < clock_timestamp() - interval '\(longestAbsence)'
-                            OR is_forgotten AND seen < clock_timestamp() - interval '7 days')
-                    FOR UPDATE SKIP LOCKED) RETURNING visit_rev)
-            SELECT max(visit_rev) INTO reached FROM gone;
-            IF reached IS NOT NULL THEN
-                UPDATE roam.account SET dropped = greatest(dropped, reached)
-                    WHERE owner = session_user;
-            END IF;
-            SELECT min(pulled) INTO reached FROM roam.replica
-                WHERE owner = session_user AND NOT is_forgotten
-                    AND seen > clock_timestamp() - interval '\(longestAbsence)';
-            WITH gone AS (
-                DELETE FROM roam.entry
-                WHERE owner = session_user AND archive IS NULL AND rev <= reached RETURNING rev)
-            SELECT max(rev) INTO reached FROM gone;
-            IF reached IS NOT NULL THEN
-                UPDATE roam.account SET purged = greatest(purged, reached)
-                    WHERE owner = session_user;
-            END IF;
-        END $$
-        """,
-        """
-        CREATE FUNCTION roam.drop_kept(domains text[], keys text[], names text[]) RETURNS void
-            LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-            DELETE FROM roam.lost l USING unnest(domains, keys, names) AS k (domain, key, name)
-            WHERE l.owner = session_user AND l.domain = k.domain AND l.key = k.key
-                AND l.name = k.name
-        $$
-        """,
+    ///
+    /// - Parameters:
+    ///   - user: The expression for the user.
+    ///   - verb: Whether they are made or replaced.
+    private static func deleting(of user: String, _ verb: String) -> [String] {
+        [
+            // The account is always locked first, so that two replicas do not wait for each other.
+            """
+            \(verb) FUNCTION roam.purge() RETURNS void
+                LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+            DECLARE
+                reached bigint;
+            BEGIN
+                PERFORM FROM roam.account WHERE owner = \(user) FOR UPDATE;
+                -- A machine that is here at this moment holds the lock of its row, and is not waited for.
+                WITH gone AS (
+                    DELETE FROM roam.replica WHERE owner = \(user) AND id IN (
+                        SELECT id FROM roam.replica WHERE owner = \(user)
+                            AND (seen < clock_timestamp() - interval '\(longestAbsence)'
+                                OR is_forgotten AND seen < clock_timestamp() - interval '7 days')
+                        FOR UPDATE SKIP LOCKED) RETURNING visit_rev)
+                SELECT max(visit_rev) INTO reached FROM gone;
+                IF reached IS NOT NULL THEN
+                    UPDATE roam.account SET dropped = greatest(dropped, reached)
+                        WHERE owner = \(user);
+                END IF;
+                SELECT min(pulled) INTO reached FROM roam.replica
+                    WHERE owner = \(user) AND NOT is_forgotten
+                        AND seen > clock_timestamp() - interval '\(longestAbsence)';
+                WITH gone AS (
+                    DELETE FROM roam.entry
+                    WHERE owner = \(user) AND archive IS NULL AND rev <= reached RETURNING rev)
+                SELECT max(rev) INTO reached FROM gone;
+                IF reached IS NOT NULL THEN
+                    UPDATE roam.account SET purged = greatest(purged, reached)
+                        WHERE owner = \(user);
+                END IF;
+            END $$
+            """,
+            """
+            \(verb) FUNCTION roam.drop_kept(domains text[], keys text[], names text[]) RETURNS void
+                LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+                DELETE FROM roam.lost l USING unnest(domains, keys, names) AS k (domain, key, name)
+                WHERE l.owner = \(user) AND l.domain = k.domain AND l.key = k.key
+                    AND l.name = k.name
+            $$
+            """,
+        ]
+    }
+
+    private static let deletingRights = [
         """
         REVOKE EXECUTE ON FUNCTION roam.purge(), roam.drop_kept(text[], text[], text[]) FROM PUBLIC
         """,
@@ -318,6 +337,57 @@ enum Schema {
             TO \(userRole)
         """,
     ]
+
+    /// What lets a pooler share sessions among users.
+    private static var pooling: [String] {
+        let policies = owned.map { table in
+            // A query calls the function once, and not for each row.
+            """
+            CREATE POLICY pooled ON roam.\(table) TO \(pooledRole)
+                USING (owner = (SELECT roam.caller())) WITH CHECK (owner = (SELECT roam.caller()))
+            """
+        }
+        return [tokens, caller] + policies + rights(of: pooledRole)
+            + deleting(of: "roam.caller()", "CREATE OR REPLACE") + [
+                """
+                REVOKE EXECUTE ON FUNCTION roam.caller() FROM PUBLIC
+                """,
+                """
+                GRANT EXECUTE ON FUNCTION roam.caller() TO \(userRole), \(pooledRole)
+                """,
+                """
+                GRANT EXECUTE ON FUNCTION roam.purge(), roam.drop_kept(text[], text[], text[])
+                    TO \(pooledRole)
+                """,
+            ]
+    }
+
+    /// Nobody but the owner and superusers may read them.
+    private static let tokens = """
+        CREATE TABLE roam.token (
+            digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+            owner text COLLATE "C" NOT NULL REFERENCES roam.account (owner) ON DELETE CASCADE,
+            made timestamptz NOT NULL DEFAULT clock_timestamp())
+        """
+
+    /// The user on whose behalf a transaction runs; NULL if it has set no token that is valid.
+    ///
+    /// The setting is the transaction's own, and it is the secret itself. So nobody can set that of
+    /// another user, and nothing is left of it in the session.
+    private static let caller = """
+        CREATE FUNCTION roam.caller() RETURNS text
+            LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+        BEGIN
+            IF session_user <> '\(pooledRole)' THEN
+                RETURN session_user;
+            END IF;
+            RETURN (SELECT owner FROM roam.token WHERE digest =
+                sha256(convert_to(current_setting('\(tokenSetting)', true), 'UTF8')));
+        END $$
+        """
+
+    /// The setting of a transaction that has the token.
+    static let tokenSetting = "roam.token"
 
     private static let countReplicas = """
         CREATE FUNCTION roam.count_replicas() RETURNS trigger

@@ -72,32 +72,86 @@ package enum ServerSetup {
     package static func addUser(
         _ name: String, connections: Int = 20, at address: String, on loop: EventLoop
     ) async throws {
+        try await addUsers([name], connections: connections, at: address, on: loop)
+    }
+
+    /// Lets users roam, one after the other over one connection.
+    ///
+    /// - Throws: ``SetupError`` about the first one that cannot; those before it may roam.
+    package static func addUsers(
+        _ names: [String], connections: Int = 20, at address: String, on loop: EventLoop
+    ) async throws {
         let address = try ServerAddress(address)
         try await reporting(address) {
             try await connected(to: address, on: loop) { connection in
                 try await Schema.requireCurrent(on: connection, limit: limit)
-                let role = try await RoleFacts(name, connection)
-                guard !role.isPowerful else { throw SetupError.powerful(name) }
-                let quoted = quote(name)
-                var statements = ["BEGIN"]
-                if !role.exists { statements.append("CREATE ROLE \(quoted) LOGIN") }
-                statements += [
-                    "ALTER ROLE \(quoted) CONNECTION LIMIT \(connections)",
-                    "ALTER ROLE \(quoted) SET statement_timeout = '30s'",
-                    "ALTER ROLE \(quoted) SET lock_timeout = '10s'",
-                    "ALTER ROLE \(quoted) SET idle_in_transaction_session_timeout = '10s'",
-                    "GRANT \(Schema.userRole) TO \(quoted)",
-                    "SET LOCAL ROLE \(Schema.ownerRole)",
-                ]
-                try await connection.run(
-                    statements.map { Statement($0) } + [
-                        Statement(
-                            "INSERT INTO roam.account (owner) VALUES ($1) ON CONFLICT DO NOTHING",
-                            [.text(name)]),
-                        Statement("COMMIT"),
-                    ], limit: limit)
+                for name in names { try await add(name, connections, on: connection) }
             }
         }
+    }
+
+    private static func add(
+        _ name: String, _ connections: Int, on connection: PostgresConnection
+    ) async throws {
+        let role = try await RoleFacts(name, connection)
+        guard !role.isPowerful, name != Schema.pooledRole else { throw SetupError.powerful(name) }
+        let quoted = quote(name)
+        var statements = ["BEGIN"]
+        if !role.exists { statements.append("CREATE ROLE \(quoted) LOGIN") }
+        statements.append("ALTER ROLE \(quoted) CONNECTION LIMIT \(connections)")
+        statements += sessionLimits.map { "ALTER ROLE \(quoted) SET \($0)" }
+        statements += [
+            "GRANT \(Schema.userRole) TO \(quoted)", "SET LOCAL ROLE \(Schema.ownerRole)",
+        ]
+        try await connection.run(
+            statements.map { Statement($0) } + [
+                Statement(
+                    "INSERT INTO roam.account (owner) VALUES ($1) ON CONFLICT DO NOTHING",
+                    [.text(name)]), Statement("COMMIT"),
+            ], limit: limit)
+    }
+
+    /// The settings of a role in whose sessions users run statements.
+    private static let sessionLimits = [
+        "statement_timeout = '30s'", "lock_timeout = '10s'",
+        "idle_in_transaction_session_timeout = '10s'",
+    ]
+
+    /// Makes tokens with which users roam through a pooler: one for each of them.
+    ///
+    /// The server does not know a token, so it cannot show it again. A user may have several.
+    ///
+    /// - Returns: The tokens, in the order of the users.
+    /// - Throws: ``SetupError``.
+    package static func addTokens(
+        for names: [String], at address: String, on loop: EventLoop
+    ) async throws -> [PoolToken] {
+        let address = try ServerAddress(address)
+        let tokens = names.map { _ in PoolToken.random() }
+        try await reporting(address) {
+            try await connected(to: address, on: loop) { connection in
+                try await Schema.requireCurrent(on: connection, limit: limit)
+                let results = try await connection.run(
+                    [
+                        Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
+                        Statement(
+                            """
+                            INSERT INTO roam.token (digest, owner)
+                            SELECT sha256(convert_to(t.token, 'UTF8')), t.owner
+                            FROM unnest($1, $2) AS t (token, owner) JOIN roam.account USING (owner)
+                                JOIN pg_roles ON rolname = owner
+                            WHERE pg_has_role(oid, '\(Schema.userRole)', 'MEMBER') RETURNING owner
+                            """, [.texts(tokens.map(\.text)), .texts(names)]),
+                    ], limit: longLimit)
+                let known = Set(
+                    try (0..<results[2].count).map { row in try results[2].text(row, 0) })
+                if let name = names.first(where: { !known.contains($0) }) {
+                    throw SetupError.mayNotRoam(name)
+                }
+                try await connection.run(Statement("COMMIT"), limit: limit)
+            }
+        }
+        return tokens
     }
 
     /// Does not let a user roam any more.
@@ -121,6 +175,7 @@ package enum ServerSetup {
                     Statement("BEGIN"),
                     Statement("REVOKE \(Schema.userRole) FROM \(quote(name))"),
                     Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
+                    Statement("DELETE FROM roam.token WHERE owner = $1", [.text(name)]),
                 ]
                 if withData {
                     // The account last: the others are counted in it.
@@ -304,7 +359,26 @@ package enum ServerSetup {
                 END $$
                 """)
         }
-        try await connection.run(create, limit: limit)
+        let settings = sessionLimits.map { "ALTER ROLE \(Schema.pooledRole) SET \($0);" }
+        // It may sign in when the administrator sets up a pooler. Clients of the pooler can change its
+        // settings, so a superuser sets them again.
+        let pooled = Statement(
+            """
+            DO $$
+            DECLARE
+                is_new boolean := NOT EXISTS (
+                    SELECT FROM pg_roles WHERE rolname = '\(Schema.pooledRole)');
+            BEGIN
+                IF is_new THEN
+                    CREATE ROLE \(Schema.pooledRole) NOLOGIN;
+                END IF;
+                IF is_new OR \(facts.isSuperuser) THEN
+                    ALTER ROLE \(Schema.pooledRole) RESET ALL;
+                    \(settings.joined(separator: "\n        "))
+                END IF;
+            END $$
+            """)
+        try await connection.run(create + [pooled], limit: limit)
         guard !facts.isSuperuser else { return }
         let member = try await connection.run(
             Statement("SELECT pg_has_role(current_user, '\(Schema.ownerRole)', 'USAGE')"))
@@ -318,6 +392,10 @@ package enum ServerSetup {
         var statements = ["BEGIN"]
         if facts.version == 0 {
             statements.append("CREATE SCHEMA roam AUTHORIZATION \(Schema.ownerRole)")
+        }
+        if facts.isSuperuser {
+            // The first set-up has taken it away from everybody.
+            statements.append("GRANT USAGE ON LANGUAGE plpgsql TO \(Schema.ownerRole)")
         }
         statements.append("SET LOCAL ROLE \(Schema.ownerRole)")
         statements += Schema.steps[Int(facts.version)...].flatMap { $0 }
@@ -334,7 +412,9 @@ package enum ServerSetup {
         try await connection.run(
             [
                 Statement("REVOKE ALL ON DATABASE \(database) FROM PUBLIC"),
-                Statement("GRANT CONNECT ON DATABASE \(database) TO \(Schema.userRole)"),
+                Statement(
+                    "GRANT CONNECT ON DATABASE \(database) TO \(Schema.userRole), \(Schema.pooledRole)"
+                ),
             ], limit: limit)
         guard facts.isSuperuser else { return [SetupError.sharedThings.description] }
         try await connection.run(
@@ -346,16 +426,24 @@ package enum ServerSetup {
         return []
     }
 
-    /// Large objects count for nobody, and advisory locks are in memory that all share.
+    /// Takes functions away that would harm others.
+    ///
+    /// Large objects count for nobody, and advisory locks are in memory that all share. The sessions of
+    /// a pooler have one role, which could end and interrupt all of them. Administrators who are no
+    /// superusers end the connections of users whom they remove.
     private static let revokingFunctions = """
         DO $$
         DECLARE
             name regprocedure;
         BEGIN
             FOR name IN SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
-                AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname = 'lowrite')
+                AND (proname ~ '^pg_(try_)?advisory_' OR proname ~ '^lo_' OR proname = 'lowrite'
+                    OR proname IN ('pg_cancel_backend', 'pg_terminate_backend'))
             LOOP
                 EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', name);
+                IF name::text ~ '^pg_terminate_backend' THEN
+                    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO \(Schema.ownerRole)', name);
+                END IF;
             END LOOP;
         END $$
         """
@@ -401,6 +489,10 @@ package struct SetupError: Error, Sendable, Equatable, CustomStringConvertible {
         SetupError(
             "'\(name)' is a role with rights over others, for which row security does not hold; "
                 + "use another role for roaming")
+    }
+
+    static func mayNotRoam(_ name: String) -> SetupError {
+        SetupError("'\(name)' may not roam; run 'defaultsd-roam server add-user' first")
     }
 
     static func noUser(_ name: String) -> SetupError {
