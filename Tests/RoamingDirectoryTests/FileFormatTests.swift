@@ -1,6 +1,7 @@
 import DefaultsRoaming
-import RoamingDirectory
 import Testing
+
+@testable import RoamingDirectory
 
 @Suite("The file of a replica")
 struct FileFormatTests {
@@ -55,6 +56,107 @@ struct FileFormatTests {
             var bytes = Self.file.bytes
             bytes[position] ^= 1
             #expect(throws: FileFault.self) { try ReplicaFile(bytes: bytes) }
+        }
+    }
+
+    // MARK: With a right hash
+
+    /// Reads a file that differs from a valid one by a few bytes, and joins it if it is one.
+    ///
+    /// - Returns: Whether it is one.
+    private static func use(_ content: [UInt8]) throws -> Bool {
+        let file: ReplicaFile
+        do {
+            file = try ReplicaFile(bytes: HostileFileTests.sealed(content))
+        } catch is FileFault {
+            return false
+        }
+        // What is written is what is read again.
+        #expect(try ReplicaFile(bytes: file.bytes) == file)
+        let state = try DirectoryState(path: ":memory:")
+        try state.begin(as: replica(9), named: "reader")
+        try state.time(at: .now, seen: file.latestTime)
+        _ = try state.join(file)
+        _ = try state.join(file)
+        let page = try state.page(after: 0, limit: 1)
+        try state.noteKept(page.losers)
+        let edit = Edit(
+            key: file.entries.first?.key ?? HostileFileTests.key, archive: nil, age: .zero,
+            base: page.versions.first?.mark, baseTime: page.versions.first?.time ?? .unknown)
+        _ = try state.push(
+            Batch(number: 1, nonce: Array(repeating: 1, count: 16), edits: [edit]),
+            now: try state.time(at: .now))
+        try state.settleOrphans()
+        try state.maintain(onDay: 1)
+        _ = try state.file(now: try state.time(at: .now)).bytes
+        return true
+    }
+
+    /// The valid file without its last line.
+    private static var content: [UInt8] { file.bytes.dropLast("end \n".utf8.count + 64) }
+
+    @Test("is refused, or used, whichever byte of it has changed, although the hash is right")
+    func rightHash() throws {
+        let content = Self.content
+        #expect(try Self.use(content))
+        let others: [UInt8] = [0, 10, 32, 37, 45, 57, 97, 0x7F, 0x80, 0xFF]
+        var used = 0
+        for position in content.indices {
+            var changed = content
+            for byte in others + [content[position] ^ 1, content[position] &+ 1] {
+                changed[position] = byte
+                if try Self.use(changed) { used += 1 }
+            }
+        }
+        // Digits, letters of names and archives, and the like.
+        #expect(used > content.count / 4)
+    }
+
+    @Test("is refused, or used, if it is cut anywhere or a part of it is twice there")
+    func parts() throws {
+        let content = Self.content
+        for position in content.indices {
+            _ = try Self.use(Array(content[..<position]))
+            _ = try Self.use(Array(content[..<position]) + [10])
+            _ = try Self.use(Array(content[..<position] + content[(position + 1)...]))
+            _ = try Self.use(
+                Array(content[..<position] + content[position...].prefix(40) + content[position...])
+            )
+        }
+        // Whole lines.
+        let lines = content.split(separator: 10)
+        for first in lines.indices {
+            for second in lines.indices {
+                var moved = lines
+                moved.swapAt(first, second)
+                _ = try Self.use(Array(moved.joined(separator: [10])) + [10])
+                moved = lines
+                moved.insert(lines[first], at: second)
+                _ = try Self.use(Array(moved.joined(separator: [10])) + [10])
+            }
+        }
+    }
+
+    @Test("has numbers up to bounds that arithmetic never passes")
+    func numbers() throws {
+        let content = String(decoding: Self.content, as: UTF8.self)
+        let numbers = [
+            "-9223372036854775809", "-9223372036854775808", "-4611686018427387905",
+            "-4611686018427387904", "-1", "0", "4611686018427387903", "4611686018427387904",
+            "4611686018427387905", "9223372036854775807", "9223372036854775808",
+            "340282366920938463463374607431768211456",
+        ]
+        let lines = content.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            for (place, word) in words.enumerated() where Int(word) != nil {
+                for number in numbers {
+                    var (lines, words) = (lines, words)
+                    words[place] = Substring(number)
+                    lines[index] = Substring(words.joined(separator: " "))
+                    _ = try Self.use(Array(lines.joined(separator: "\n").utf8))
+                }
+            }
         }
     }
 

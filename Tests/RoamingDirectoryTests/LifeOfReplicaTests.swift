@@ -1,6 +1,7 @@
 import DefaultsRoaming
 import Foundation
 import RoamingDirectory
+import SQLite
 import Testing
 
 @Suite("A replica")
@@ -270,6 +271,35 @@ struct LifeOfReplicaTests {
                     number: number + 1, nonce: Array(repeating: 3, count: 16), edits: [edit]))
         }
         #expect(error?.kind == .full([Self.key]))
+    }
+
+    @Test("whose file is full still takes removals, and smaller values")
+    func fullFile() async throws {
+        let network = try await Self.machines(1)
+        let device = network.devices[0]
+        // As many versions as this machine may have.
+        let connection = try Connection(path: device.database, flags: [.readWrite])
+        try connection.execute(
+            """
+            WITH RECURSIVE number (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM number
+                WHERE n < \(FileLimits.keys / 2))
+            INSERT INTO directory_head (domain, key, voucher, replica, counter, archive)
+            SELECT 'a.b', 'key ' || n, '\(device.id)', '\(device.id)', n, x'01' FROM number
+            """)
+        func push(_ key: RoamingKey, _ archive: [UInt8]?) async throws -> Outcome.Result? {
+            network.clock.now += 1_000_000
+            let number = try #require(device.lastBatch).number + 1
+            device.lastBatch = (number, Array(repeating: 1, count: 16), true)
+            let edit = Edit(key: key, archive: archive, age: .zero, base: nil, baseTime: .unknown)
+            return try await device.engine.push(
+                Batch(number: number, nonce: Array(repeating: 1, count: 16), edits: [edit])
+            ).outcomes.first?.result
+        }
+        let error = await #expect(throws: EngineError.self) { try await push(Self.second, [1]) }
+        #expect(error?.kind == .full([Self.second]))
+        device.lastBatch?.number -= 1
+        #expect(try await push(Self.key, Array("f".utf8)) == .stands)
+        #expect(try await push(Self.key, nil) == .stands)
     }
 
     @Test("that joins with a value of its own loses to what is there, and the value is told")

@@ -455,6 +455,34 @@ struct EngineTests {
         #expect(counted == "3|\(size)\n")
     }
 
+    @Test func `A full account takes removals, also of values that their writer did not know`()
+        async throws
+    {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        try await a.meet()
+        try await b.meet()
+        let outcomes = try await a.push(
+            a.newBatch((0..<8).map { edit("k\($0)", String(repeating: "x", count: 100)) })
+        ).outcomes
+        try server.administer(
+            "UPDATE roam.account SET largest_bytes = bytes, largest_keys = keys WHERE owner = '\(user)'"
+        )
+        let knowing = try await b.push(edit("k0", nil, base: outcomes[0].mark))
+        #expect(knowing.outcomes.map(\.result) == [.stands])
+        // What it replaces is kept, which takes a row more.
+        let unknowing = try await b.push(edit("k1", nil))
+        #expect(unknowing.outcomes.map(\.result) == [.stands])
+        #expect(unknowing.losers.count == 1)
+        let losing = try await b.push(edit("k2", nil, age: nil))
+        #expect(losing.outcomes.map(\.result) == [.lost])
+        let error = await #expect(throws: EngineError.self) {
+            try await b.push(edit("new", "1"), edit("k3", nil))
+        }
+        #expect(error?.kind == .full([edit("new", nil).key]))
+    }
+
     @Test func `Nobody roams without an account or with tables of another version`() async throws {
         let server = try await RoamingServer()
         try server.administer("CREATE ROLE stranger LOGIN; GRANT roam_user TO stranger")

@@ -71,20 +71,56 @@ extension DirectoryState {
                 .full(large),
                 "A directory takes values of at most \(FileLimits.archive >> 20) MiB.")
         }
-        // Base64 needs 4 bytes for 3, and a line with its names needs some 200.
-        let (size, count) =
-            try connection.rows(
-                """
-                SELECT sum(length(archive) / 3 * 4 + length(key) * 3 + 400), count(*)
-                FROM directory_head WHERE voucher = ?
-                """, [own.replica.value]
-            ) { (Int($0.integer(at: 0)), Int($0.integer(at: 1))) }.first ?? (0, 0)
-        let more = batch.edits.reduce(0) { $0 + ($1.archive?.count ?? 0) / 3 * 4 + 3500 }
-        guard size + more < Self.largestFile, count + batch.edits.count < FileLimits.keys / 2 else {
+        let edits = batch.edits.filter { $0.archive != nil }
+        if try haveRoom(edits) { return }
+        let growing = try growing(edits)
+        guard try haveRoom(growing) else {
             throw EngineError(
-                .full(batch.edits.map(\.key)),
-                "The file of this machine would get too large. Let fewer domains roam.")
+                .full(growing.map(\.key)),
+                "The file of this machine would get too large. Remove values, or let fewer domains "
+                    + "roam.")
         }
+    }
+
+    /// Whether there is room for edits.
+    ///
+    /// There always is for removals: the file could never shrink otherwise.
+    private func haveRoom(_ edits: [Edit]) throws(SQLiteError) -> Bool {
+        if edits.isEmpty { return true }
+        let used = try used(where: "voucher = ?", [own.replica.value])
+        let more = edits.reduce(0) { $0 + Self.size(of: $1) }
+        return used.bytes + more < Self.largestFile
+            && used.count + edits.count < FileLimits.keys / 2
+    }
+
+    /// The edits that do not replace a version of this replica that is at least as large.
+    private func growing(_ edits: [Edit]) throws(SQLiteError) -> [Edit] {
+        var growing: [Edit] = []
+        for edit in edits {
+            let own = try used(
+                where: "domain = ? AND key = ? AND voucher = ?",
+                edit.key.values + [own.replica.value])
+            if own.count == 0 || Self.size(of: edit) > own.bytes { growing.append(edit) }
+        }
+        return growing
+    }
+
+    /// How much of this replica's file some versions take.
+    private func used(
+        where condition: String, _ values: [SQLValue]
+    ) throws(SQLiteError) -> (bytes: Int, count: Int) {
+        // Base64 needs 4 bytes for 3, and a line with its names needs some 200.
+        try connection.rows(
+            """
+            SELECT sum(coalesce(length(archive), 0) / 3 * 4 + length(key) * 3 + 400), count(*)
+            FROM directory_head WHERE \(condition)
+            """, values
+        ) { (Int($0.integer(at: 0)), Int($0.integer(at: 1))) }.first ?? (0, 0)
+    }
+
+    /// How much of the file an edit takes at most, in the same way.
+    private static func size(of edit: Edit) -> Int {
+        (edit.archive?.count ?? 0) / 3 * 4 + edit.key.name.unicodeScalars.count * 3 + 400
     }
 }
 

@@ -89,12 +89,15 @@ struct PushPlan {
     }
 
     /// Counts what an edit needs, or notes that there is no room.
+    ///
+    /// There is always room for a removal: the account could never shrink otherwise. The server has
+    /// some to spare for it.
     private mutating func takeRoom(_ newKeys: Int64, _ newBytes: Int64, _ edit: Edit) -> Bool {
         let isTooLarge = Int64(edit.archive?.count ?? 0) > room.largestValue
         let isFull =
             newBytes > 0 && bytes + newBytes > room.largestBytes
             || newKeys > 0 && keys + newKeys > room.largestKeys
-        if isTooLarge || isFull {
+        if edit.archive != nil, isTooLarge || isFull {
             full.append(edit.key)
             return false
         }

@@ -231,6 +231,7 @@ enum Schema {
             largest bigint := 0;
             who text;
             several boolean := false;
+            spare bigint;
             former bigint;
             former_keys bigint;
             bounds record;
@@ -262,10 +263,16 @@ enum Schema {
                 END IF;
             END IF;
             IF added > 0 OR grown > 0 OR largest > 0 THEN
-                SELECT a.bytes > coalesce(a.largest_bytes, s.largest_bytes) AND grown > 0
-                        OR a.keys > coalesce(a.largest_keys, s.largest_keys) AND added > 0
+                -- Removals, and what they replace, have a quarter more: an account that is full must be
+                -- able to shrink.
+                spare := CASE WHEN largest IS NULL OR TG_TABLE_NAME = 'lost' THEN 4 ELSE 0 END;
+                SELECT a.bytes > b.bytes + coalesce(b.bytes / nullif(spare, 0), 0) AND grown > 0
+                        OR a.keys > b.keys + coalesce(b.keys / nullif(spare, 0), 0) AND added > 0
                         AS is_full, largest > s.largest_value AS is_too_large
-                    INTO bounds FROM roam.account a, roam.setting s WHERE a.owner = who;
+                    INTO bounds FROM roam.account a, roam.setting s,
+                        LATERAL (SELECT coalesce(a.largest_bytes, s.largest_bytes),
+                            coalesce(a.largest_keys, s.largest_keys)) AS b (bytes, keys)
+                    WHERE a.owner = who;
                 IF bounds.is_full OR bounds.is_too_large THEN
                     RAISE EXCEPTION 'there is no room for it' USING ERRCODE = '\(State.full)';
                 END IF;
