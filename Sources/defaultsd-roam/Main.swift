@@ -83,7 +83,8 @@ extension RoamStatus {
     /// The state in a line for `systemctl --user status`.
     fileprivate var line: String {
         switch state {
-        case .off: "Roaming is turned off"
+        case .off: "Roaming is not set up"
+        case .paused: "Roaming is paused"
         case .upToDate: "\(same) keys are the same here and there, \(waiting) are to be sent"
         case .working: "Exchanging changes"
         case .failing: "Interrupted: \(problem)"

@@ -267,12 +267,13 @@ package actor RoamService {
                 }
                 try await work(with: offered)
             }
-            if roamer == nil, !waiting.isEmpty {
-                throw RoamError("Roaming is turned off; see: defaultsctl roam enable --help")
-            }
             schedule.end(hasFailed: false)
             status.problem = ""
-            waiting.forEach { $0.resume() }
+            // A request that cannot be met is no failure of roaming.
+            let refusal: RoamError? = roamer == nil ? isPaused ? .paused : .turnedOff : nil
+            for waiter in waiting {
+                if let refusal { waiter.resume(throwing: refusal) } else { waiter.resume() }
+            }
         } catch {
             schedule.end(hasFailed: true)
             if offered != nil { await leaveEngine() }
@@ -299,8 +300,15 @@ package actor RoamService {
     /// Reads what was set up, and makes a roamer for it.
     private func prepare(with offer: KeyKeeper.Offer?) async throws {
         if areSettingsDue {
-            let read = try await RoamSettings.read(from: defaults)
+            // First: they may change while they are read.
             areSettingsDue = false
+            let read: RoamSettings
+            do {
+                read = try await RoamSettings.read(from: defaults)
+            } catch {
+                areSettingsDue = true
+                throw error
+            }
             for (key, reason) in read.choice.faults {
                 log("\(RoamTerms.domain) says nothing under \(key): \(reason)")
             }
@@ -379,7 +387,7 @@ package actor RoamService {
             if status.problem.isEmpty { status.state = .upToDate }
             status = await roamer.described(in: status)
         } else if status.problem.isEmpty {
-            status.state = .off
+            status.state = isPaused ? .paused : .off
         }
         status.unusable = await engine?.problems ?? []
         status.place = settings?.place.map(describe) ?? ""
@@ -415,7 +423,7 @@ extension RoamService {
                             passphrase: try $0.readString(), mayMakeKey: try $0.readBool())
                     }
                     try self.answer(call) {
-                        try await $0.encrypt(offer)
+                        try await $0.roamNow(with: offer)
                     } reply: { _, _ in
                     }
                 },
@@ -473,11 +481,8 @@ extension RoamService {
         }
     }
 
-    private func encrypt(_ offer: KeyKeeper.Offer) async throws {
-        areSettingsDue = true
-        self.offer = offer
-        try await roamNow()
-    }
+    /// Whether a place was set, and roaming is turned off for now.
+    private var isPaused: Bool { settings?.place != nil && settings?.isEnabled == false }
 
     private func changePassphrase(to passphrase: String) async throws {
         guard let settings, settings.isEncrypted, let place = settings.place else {
@@ -490,14 +495,19 @@ extension RoamService {
         try await roamNow()
     }
 
-    private func roamNow() async throws {
+    /// Makes a round, and waits for its end.
+    ///
+    /// - Parameter offer: A passphrase for it.
+    private func roamNow(with offer: KeyKeeper.Offer? = nil) async throws {
         guard !isStopping else { throw RoamError.ended }
         refusedKeyring = nil
         // The signals of the last changes may still be on their way.
         areSettingsDue = true
         await roamer?.noteMissedChanges()
         try await withCheckedThrowingContinuation { continuation in
+            // Together, so that they belong to the same round.
             waiters.append(continuation)
+            if let offer { self.offer = offer }
             wake(for: .request)
         }
     }
@@ -532,4 +542,8 @@ extension RoamService {
 
 extension RoamError {
     fileprivate static let ended = RoamError("The service has ended.")
+    fileprivate static let turnedOff = RoamError(
+        "Roaming is turned off; see: defaultsctl roam enable --help")
+    fileprivate static let paused = RoamError(
+        "Roaming is paused. To continue: defaultsctl roam resume")
 }

@@ -2,8 +2,10 @@
 package struct RoamStatus: Sendable, Equatable {
     /// What the service does.
     package enum State: String, Sendable {
-        /// No place was set, or roaming is turned off.
+        /// No place was set.
         case off
+        /// A place was set, and roaming is turned off for now.
+        case paused
         /// Everything that could be exchanged was.
         case upToDate
         /// A round runs.

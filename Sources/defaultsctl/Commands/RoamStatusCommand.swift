@@ -60,12 +60,14 @@ struct RoamStatusCommand: ServiceCommand {
     private static func secretNames(
         _ facts: [String: Value], _ defaults: RemoteDefaults
     ) async throws -> [String] {
-        text(facts["State"]) == "off" ? [] : try await defaults.roamingSecretNames()
+        ["off", "paused"].contains(text(facts["State"]))
+            ? [] : try await defaults.roamingSecretNames()
     }
 
     private static func state(_ facts: [String: Value]) -> String {
         switch text(facts["State"]) {
         case "off": "off"
+        case "paused": "paused; to continue: defaultsctl roam resume"
         case "upToDate": "up to date"
         case "working": "exchanging"
         case "failing": "interrupted; it is tried again"

@@ -30,6 +30,9 @@ struct RoamCheck {
             }
             let hindrances = hindrances(in: status)
             guard hindrances.isEmpty else { return hindrances }
+            if status["State"] == .string("paused") {
+                return [.ok(subject, "It is paused. To continue: defaultsctl roam resume")]
+            }
             guard case .uint64(let same) = status["Same"], status["State"] != .string("off") else {
                 return [.ok(subject, "It is turned off.")]
             }

@@ -87,21 +87,22 @@ import Testing
         #expect(list.filter { $0["this"] as? Bool == true }.count == 1)
 
         try laptop.roam("pause")
-        try wait { try laptop.roam("status").contains("off") }
+        try wait { try laptop.roam("status").contains("paused") }
+        #expect(laptop.refusal("now").contains("defaultsctl roam resume"))
+        #expect(!(try laptop.roam("status").contains("interrupted")))
         try laptop.write("org.example.Editor", "Font", "Mono")
-        #expect(laptop.refusal("now").contains("turned off"))
         try laptop.roam("resume")
         try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
 
         let other = try #require(list.first { $0["this"] as? Bool == false }?["id"] as? String)
         // While it runs, it would join anew as soon as it hears of it.
         try tower.roam("pause")
-        try wait { try tower.roam("status").contains("off") }
+        try wait { try tower.roam("status").contains("paused") }
         try laptop.roam("forget", other)
         #expect(try laptop.roam("machines").split(separator: "\n").count == 1)
         // It joins anew.
         try tower.roam("resume")
-        try wait { try !tower.roam("status").contains("off") }
+        try wait { try !tower.roam("status").contains("paused") }
         try tower.roam("now")
         try wait {
             try laptop.roam("now");
