@@ -1,7 +1,9 @@
 """Users of a clean system and their sessions: under a service manager, or with a bus alone."""
 
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 
@@ -156,4 +158,4 @@ class PlainSession(Session):
         bus, = self.run("dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/",
                         "org.freedesktop.DBus.GetConnectionUnixProcessID",
                         "string:org.freedesktop.DBus").split()[-1:]
-        self.system.run("kill", bus)
+        os.kill(int(bus), signal.SIGTERM)

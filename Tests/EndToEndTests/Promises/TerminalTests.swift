@@ -60,6 +60,12 @@ import Testing
             ["backup", "list"], ["backup", "restore", "H"], ["backup", "show", "H"],
             ["backup", "H"],
         ],
+        "roam": [
+            ["roam", "add", "H"], ["roam", "drop", "H"], ["roam", "domains"], ["roam", "status"],
+            ["roam", "conflicts"], ["roam", "conflicts", "--json"],
+            ["roam", "conflicts", "--restore", "H"], ["roam", "enable", "--directory", "H"],
+            ["roam", "enable", "--server", "H"], ["roam", "forget", "H"], ["roam", "H"],
+        ],
     ]
 
     /// The verbs that print neither names nor values of others.
@@ -128,6 +134,8 @@ import Testing
         for (domain, key, value) in [
             (Self.app, hostile, value), (Self.app, "value", value),
             ("org.defaultsd.Grants", hostile, grant), ("org.defaultsd.Grants", "org.a.B", grant),
+            ("org.defaultsd.Roam", hostile, value),
+            ("org.defaultsd.RoamConflicts", "\(Self.app)/\(hostile)/1", value),
         ] {
             try desktop.tool("write", domain, key, "--json", value).requireOutput()
         }
