@@ -212,6 +212,15 @@ struct ApplicationRightsTests {
         try SandboxListener(command, environment: desktop.environment)
     }
 
+    private func expectChange(
+        of domain: String, heardBy listener: SandboxListener,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let signal = listener.next() ?? "the end"
+        #expect(
+            signal.hasPrefix("Changed ('\(domain)'"), "\(signal)", sourceLocation: sourceLocation)
+    }
+
     @Test func `An app hears of its own domains, and all others hear everything`() throws {
         let program = SandboxProgram.listen(to: Self.service)
         let inside = try listen(sandbox.command(program))
@@ -255,7 +264,7 @@ struct ApplicationRightsTests {
             try desktop.setNumber(20, forKey: "Key", in: domain)
             #expect(outside.next()?.hasPrefix("Changed ('\(domain)'") == true)
         }
-        #expect(inside.next()?.hasPrefix("Changed ('\(Self.app)'") == true)
+        expectChange(of: Self.app, heardBy: inside)
     }
 
     // MARK: Flatpak itself
@@ -281,7 +290,7 @@ struct ApplicationRightsTests {
         for domain in [Self.other, Self.app] {
             try desktop.setNumber(30, forKey: "Key", in: domain)
         }
-        #expect(inside.next()?.hasPrefix("Changed ('\(Self.app)'") == true)
+        expectChange(of: Self.app, heardBy: inside)
     }
 
     // MARK: Grants
@@ -301,7 +310,7 @@ struct ApplicationRightsTests {
         #expect(read(Self.other).hasPrefix("(<int64 5>"))
         #expect(write(Self.other).contains(Self.denied))
         try desktop.setNumber(9, forKey: "Key", in: Self.other)
-        #expect(inside.next()?.hasPrefix("Changed ('\(Self.other)'") == true)
+        expectChange(of: Self.other, heardBy: inside)
         try desktop.tool("grant", Self.app, "write", Self.other).requireOutput()
         #expect(write(Self.other).hasPrefix("(uint64"))
         #expect(
