@@ -321,8 +321,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingTerms", "DBus",
-                "KeyedArchive", "TestSupport", "PageReader", "ClientProgram", "MigratingProgram",
+                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingDirectory",
+                "RoamingTerms", "DBus", "KeyedArchive", "TestSupport", "PageReader",
+                "ClientProgram", "MigratingProgram",
                 "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
                 "Library", "ScaryBugs",
             ]),

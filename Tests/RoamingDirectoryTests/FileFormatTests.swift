@@ -68,7 +68,7 @@ struct FileFormatTests {
         let file: ReplicaFile
         do {
             file = try ReplicaFile(bytes: HostileFileTests.sealed(content))
-        } catch is FileFault {
+        } catch {
             return false
         }
         // What is written is what is read again.

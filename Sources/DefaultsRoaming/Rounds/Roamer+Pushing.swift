@@ -161,9 +161,7 @@ extension Roamer {
             transaction.isDurable = true
             do {
                 try await defaults.apply(transaction, in: RoamTerms.conflicts)
-            } catch let error as DefaultsError
-                where [.locked, .tooLarge, .refused, .limitsExceeded].contains(error.code)
-            {
+            } catch let error as DefaultsError where Self.refusalCodes.contains(error.code) {
                 obstacleToKeeping = error.message
                 return
             }

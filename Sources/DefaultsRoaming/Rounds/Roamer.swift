@@ -27,6 +27,10 @@ package actor Roamer {
     static let largestBytes = 8 << 20
     /// The number of versions of a page.
     static let pageLimit = 1000
+    /// What the daemon refuses for good, as long as nothing else changes.
+    static let refusalCodes: Set<DefaultsError.Code> = [
+        .locked, .tooLarge, .refused, .limitsExceeded,
+    ]
     /// How many times a round looks again, while others go on changing keys.
     private static let longestRound = 20
     /// How many times others may change a domain while versions are being stored in it.
@@ -60,6 +64,8 @@ package actor Roamer {
     private var hasReported = false
     /// Whether the engine was never met, so that the state has what is known of an earlier one.
     private(set) var isNew = false
+    /// The day on which old values that lost were last looked for.
+    var lastDay: Int64?
     /// When what could not be exchanged was last tried; nil if it is to be tried now.
     private var lastRetry: Moment?
     /// How long something that could not be exchanged is left alone.
@@ -124,6 +130,7 @@ package actor Roamer {
             throw error
         }
         try await resume()
+        try await expireConflicts()
         var (pushed, stored) = (0, 0)
         for _ in 0..<Self.longestRound {
             try await scanChanged()

@@ -67,6 +67,9 @@ final class RoamState {
                     STRICT, WITHOUT ROWID;
                 CREATE TABLE choice (key TEXT NOT NULL PRIMARY KEY, archive BLOB NOT NULL)
                     STRICT, WITHOUT ROWID;
+                CREATE TABLE kept (
+                    key TEXT NOT NULL PRIMARY KEY, days INTEGER NOT NULL, day INTEGER NOT NULL)
+                    STRICT, WITHOUT ROWID;
                 CREATE TABLE candidate (engine TEXT NOT NULL PRIMARY KEY, id BLOB NOT NULL)
                     STRICT, WITHOUT ROWID;
                 PRAGMA user_version = \(Self.version);
