@@ -26,19 +26,37 @@ package struct ReplicaID: Sendable, Hashable {
 
     /// The name that a text in the form of a UUID is; nil for any other text.
     package init?(_ text: some StringProtocol) {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
-        let digits = groups.joined()
-        var bytes: [UInt8] = []
-        var rest = digits[...]
-        while !rest.isEmpty {
-            guard rest.first?.isHexDigit == true,
-                let byte = UInt8(rest.prefix(2), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
+        var (bytes, high): ([UInt8], UInt8?) = ([], nil)
+        var position = 0
+        for character in text.utf8 {
+            defer { position += 1 }
+            if Self.hyphens.contains(position) {
+                guard character == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Self.digit(character) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
         }
+        guard position == Self.length else { return nil }
         self.init(bytes: bytes)
+    }
+
+    /// Where the hyphens are in the form of a UUID, and how long it is.
+    private static let hyphens = [8, 13, 18, 23]
+    private static let length = 36
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }
 

@@ -47,15 +47,19 @@ struct RoamForget: ServiceCommand {
             both sides have a value, the other machines' value wins, and its own is kept as a conflict.
             """)
 
-    @Argument(help: "The machine: its ID, the start of it, or its name.")
+    @Argument(help: "The machine: its ID, at least 4 characters of its start, or its name.")
     var machine: String
+
+    /// Of a single character, a slip of a finger would make another machine.
+    private static let shortestStart = 4
 
     static var needsBus: Bool { true }
 
     func run(with defaults: RemoteDefaults) async throws {
         let service = RoamingService(on: defaults.connection)
         let found = try await service.machines().filter {
-            $0.id.hasPrefix(machine) || $0.name == machine
+            $0.name == machine
+                || machine.utf8.count >= Self.shortestStart && $0.id.hasPrefix(machine)
         }
         guard let only = found.first else { throw ToolError.noMachine(machine) }
         guard found.count == 1 else { throw ToolError.ambiguousMachine(machine, found.map(\.id)) }
