@@ -51,8 +51,12 @@ extension Roamer {
             $0.key < $1.key
         }) {
             let current = try await archives(of: edits.map(\.key), in: domain)
-            for edit in edits where bytes < Self.largestBytes {
+            let removed = try await removals(
+                among: edits.filter { current[$0.key] == nil && !$0.isRemoval }.map(\.key),
+                in: domain)
+            for var edit in edits where bytes < Self.largestBytes {
                 let (key, archive) = (edit.key, current[edit.key])
+                edit.isRemoval = edit.isRemoval || removed.contains(key)
                 let base = try state.base(of: key)
                 let isSame = (base?.digest ?? .ofNothing) == ValueDigest(of: archive)
                 if isSame, edit.moment != .asBase {
@@ -70,6 +74,17 @@ extension Roamer {
             }
         }
         return (values, isAnyDropped)
+    }
+
+    /// The keys whose removal the daemon has on record.
+    ///
+    /// A value that was set after a removal may have gone in a power cut, so the last look has not told it.
+    private func removals(
+        among keys: [RoamingKey], in domain: String
+    ) async throws -> Set<RoamingKey> {
+        guard !keys.isEmpty else { return [] }
+        let removed = try await defaults.difference(of: domain, since: 0).removed
+        return Set(removed.map { RoamingKey(domain: domain, name: $0) }).intersection(keys)
     }
 
     /// Why the value of an edit stays here; nil if it is to be pushed.
