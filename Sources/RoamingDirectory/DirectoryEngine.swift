@@ -204,7 +204,8 @@ extension DirectoryEngine {
     private func lostName() -> EngineError {
         isMet = false
         return EngineError(
-            .unreachable, "A copy of this replica has written its file; it joins anew.")
+            .unreachable,
+            "A copy of this replica has written its file; it joins again as a new replica.")
     }
 
     /// Does something that may give the file something new to say, and writes it.

@@ -6,7 +6,7 @@ extension Roamer {
     /// On how many days a value that lost is there, if nobody dismisses it before.
     private static let longestKept: Int64 = 90
 
-    /// Removes values that lost and were there on so many days, here and on all machines.
+    /// Removes conflicts older than ``longestKept``, here and on all machines.
     func expireConflicts() async throws {
         let day = clock().wall / 86_400_000_000
         guard day != lastDay else { return }

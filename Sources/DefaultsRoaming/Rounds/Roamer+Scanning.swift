@@ -118,7 +118,7 @@ extension Roamer {
     /// How many keys a call names.
     private static let keysOfCall = 1000
 
-    /// When keys of a domain were changed of which nobody has told, in microseconds since 1970.
+    /// When keys of a domain were changed, in microseconds since 1970: those without a signal.
     private func times(of keys: [RoamingKey]) async throws -> [RoamingKey: Int64] {
         guard let domain = keys.first?.domain else { return [:] }
         let unheard = keys.filter { heard[$0] == nil }.map(\.name)

@@ -12,7 +12,7 @@ extension Roamer {
     func storeArrivalsOnce() async throws -> (stored: Int, outdated: Set<String>) {
         var (stored, outdated) = (0, Set<String>())
         for domain in try state.domainsOfArrivals() {
-            // A value that nobody has looked at may be an edit.
+            // A domain that was not scanned yet may have an edit.
             if try state.generations(of: domain) == nil { try await scan(domain) }
             var last: String?
             while true {

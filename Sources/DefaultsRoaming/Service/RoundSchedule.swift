@@ -62,7 +62,7 @@ struct RoundSchedule {
 
     /// What to wait for now.
     ///
-    /// - Parameter pollInterval: How often the place is asked for news; nil if it tells of them.
+    /// - Parameter pollInterval: How often to ask the place for news; nil if it announces them.
     func wait(pollInterval: Duration?) -> Wait {
         if due == .round { return .none }
         if failures > 0 {

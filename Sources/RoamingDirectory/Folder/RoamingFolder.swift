@@ -85,7 +85,7 @@ package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible 
 // MARK: The marker
 
 extension RoamingFolder {
-    /// What tells this directory from others; the marker is made if nobody has used the directory.
+    /// The ID of this directory, in the marker that is created if nobody has used the directory.
     ///
     /// - Parameter isKnown: Whether the replica was here before, so that there must be a marker.
     func place(isKnown: Bool) throws -> [UInt8] {

@@ -27,7 +27,8 @@ extension DirectoryState {
         else {
             throw EngineError(
                 .refused,
-                "Another copy of this replica has pushed a batch meanwhile; it joins anew.")
+                "Another copy of this replica has pushed a batch meanwhile; it joins again as a new replica."
+            )
         }
         guard own.batch == Int64(batch.number) else { return nil }
         return try connection.rows(

@@ -281,7 +281,7 @@ enum Schema {
         END $$
         """
 
-    /// After how long nobody waits for a machine any more: it joins anew.
+    /// How long a machine may be away before it is dropped and has to join as a new one.
     private static let longestAbsence = "180 days"
 
     /// Functions that delete rows of the user who has signed in.

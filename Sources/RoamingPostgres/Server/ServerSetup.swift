@@ -19,22 +19,6 @@ package enum ServerSetup {
         package let warnings: [String]
     }
 
-    /// A user who may roam.
-    package struct User: Sendable, Equatable {
-        /// The name of the role.
-        package let name: String
-        /// How many rows there are, with removals and what lost.
-        package let keys: Int64
-        /// Their size.
-        package let bytes: Int64
-        /// How many machines there are.
-        package let machines: Int64
-        /// When the last of them was there, in microseconds since 1970; nil if none ever was.
-        package let seen: Int64?
-        /// Whether the user was not removed.
-        package let mayRoam: Bool
-    }
-
     /// Creates or updates the tables, and the roles that the users need.
     ///
     /// If the database does not exist, it is made. Only a superuser can keep users from large objects,
@@ -59,175 +43,6 @@ package enum ServerSetup {
         }
     }
 
-    /// Lets a user roam: makes the role if it is missing, and an account for it.
-    ///
-    /// The role gets no password. With SCRAM, the administrator sets one.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the role.
-    ///   - connections: How many machines may be connected at once.
-    ///   - address: The server.
-    ///   - loop: The loop, which runs.
-    /// - Throws: ``SetupError``.
-    package static func addUser(
-        _ name: String, connections: Int = 20, at address: String, on loop: EventLoop
-    ) async throws {
-        try await addUsers([name], connections: connections, at: address, on: loop)
-    }
-
-    /// Lets users roam, one after the other over one connection.
-    ///
-    /// - Throws: ``SetupError`` about the first one that cannot; those before it may roam.
-    package static func addUsers(
-        _ names: [String], connections: Int = 20, at address: String, on loop: EventLoop
-    ) async throws {
-        let address = try ServerAddress(address)
-        try await reporting(address) {
-            try await connected(to: address, on: loop) { connection in
-                try await Schema.requireCurrent(on: connection, limit: limit)
-                for name in names { try await add(name, connections, on: connection) }
-            }
-        }
-    }
-
-    private static func add(
-        _ name: String, _ connections: Int, on connection: PostgresConnection
-    ) async throws {
-        let role = try await RoleFacts(name, connection)
-        guard !role.isPowerful, name != Schema.pooledRole else { throw SetupError.powerful(name) }
-        let quoted = quote(name)
-        var statements = ["BEGIN"]
-        if !role.exists { statements.append("CREATE ROLE \(quoted) LOGIN") }
-        statements.append("ALTER ROLE \(quoted) CONNECTION LIMIT \(connections)")
-        statements += sessionLimits.map { "ALTER ROLE \(quoted) SET \($0)" }
-        statements += [
-            "GRANT \(Schema.userRole) TO \(quoted)", "SET LOCAL ROLE \(Schema.ownerRole)",
-        ]
-        try await connection.run(
-            statements.map { Statement($0) } + [
-                Statement(
-                    "INSERT INTO roam.account (owner) VALUES ($1) ON CONFLICT DO NOTHING",
-                    [.text(name)]), Statement("COMMIT"),
-            ], limit: limit)
-    }
-
-    /// The settings of a role in whose sessions users run statements.
-    private static let sessionLimits = [
-        "statement_timeout = '30s'", "lock_timeout = '10s'",
-        "idle_in_transaction_session_timeout = '10s'",
-    ]
-
-    /// Makes tokens with which users roam through a pooler: one for each of them.
-    ///
-    /// The server does not know a token, so it cannot show it again. A user may have several.
-    ///
-    /// - Returns: The tokens, in the order of the users.
-    /// - Throws: ``SetupError``.
-    package static func addTokens(
-        for names: [String], at address: String, on loop: EventLoop
-    ) async throws -> [PoolToken] {
-        let address = try ServerAddress(address)
-        let tokens = names.map { _ in PoolToken.random() }
-        try await reporting(address) {
-            try await connected(to: address, on: loop) { connection in
-                try await Schema.requireCurrent(on: connection, limit: limit)
-                let results = try await connection.run(
-                    [
-                        Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
-                        Statement(
-                            """
-                            INSERT INTO roam.token (digest, owner)
-                            SELECT sha256(convert_to(t.token, 'UTF8')), t.owner
-                            FROM unnest($1, $2) AS t (token, owner) JOIN roam.account USING (owner)
-                                JOIN pg_roles ON rolname = owner
-                            WHERE pg_has_role(oid, '\(Schema.userRole)', 'MEMBER') RETURNING owner
-                            """, [.texts(tokens.map(\.text)), .texts(names)]),
-                    ], limit: longLimit)
-                let known = Set(
-                    try (0..<results[2].count).map { row in try results[2].text(row, 0) })
-                if let name = names.first(where: { !known.contains($0) }) {
-                    throw SetupError.mayNotRoam(name)
-                }
-                try await connection.run(Statement("COMMIT"), limit: limit)
-            }
-        }
-        return tokens
-    }
-
-    /// Does not let a user roam any more.
-    ///
-    /// The role stays, because it may be used for other things. It cannot reach the tables any more, and
-    /// its connections end.
-    ///
-    /// - Parameter withData: Whether to remove what the user has stored.
-    /// - Throws: ``SetupError``.
-    package static func removeUser(
-        _ name: String, withData: Bool, at address: String, on loop: EventLoop
-    ) async throws {
-        let address = try ServerAddress(address)
-        try await reporting(address) {
-            try await connected(to: address, on: loop) { connection in
-                try await Schema.requireCurrent(on: connection, limit: limit)
-                guard try await RoleFacts(name, connection).exists else {
-                    throw SetupError.noUser(name)
-                }
-                var statements = [
-                    Statement("BEGIN"),
-                    Statement("REVOKE \(Schema.userRole) FROM \(quote(name))"),
-                    Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
-                    Statement("DELETE FROM roam.token WHERE owner = $1", [.text(name)]),
-                ]
-                if withData {
-                    // The account last: the others are counted in it.
-                    for table in ["entry", "lost", "replica", "account"] {
-                        statements.append(
-                            Statement("DELETE FROM roam.\(table) WHERE owner = $1", [.text(name)]))
-                    }
-                }
-                try await connection.run(statements + [Statement("COMMIT")], limit: longLimit)
-                try await connection.run(
-                    Statement(
-                        """
-                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                        WHERE usename = $1::text AND datname = current_database()
-                        """, [.text(name)]), limit: limit)
-            }
-        }
-    }
-
-    /// The users who have an account.
-    ///
-    /// - Throws: ``SetupError``.
-    package static func users(at address: String, on loop: EventLoop) async throws -> [User] {
-        let address = try ServerAddress(address)
-        return try await reporting(address) {
-            try await connected(to: address, on: loop) { connection in
-                try await Schema.requireCurrent(on: connection, limit: limit)
-                let results = try await connection.run(
-                    [
-                        Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
-                        Statement(
-                            """
-                            SELECT a.owner, a.keys, a.bytes, count(r.id), max(r.seen), EXISTS (
-                                SELECT FROM pg_roles WHERE rolname = a.owner
-                                    AND pg_has_role(oid, '\(Schema.userRole)', 'MEMBER'))
-                            FROM roam.account a LEFT JOIN roam.replica r
-                                ON r.owner = a.owner AND NOT r.is_forgotten
-                            GROUP BY a.owner ORDER BY a.owner
-                            """), Statement("COMMIT"),
-                    ], limit: longLimit)
-                let rows = results[2]
-                return try (0..<rows.count).map { row in
-                    User(
-                        name: try rows.text(row, 0), keys: try rows.integer(row, 1) ?? 0,
-                        bytes: try rows.integer(row, 2) ?? 0,
-                        machines: try rows.integer(row, 3) ?? 0, seen: try rows.time(row, 4),
-                        mayRoam: try rows.boolean(row, 5))
-                }
-            }
-        }
-    }
-
     /// The lines of `pg_hba.conf` for the users of a database: TLS from other machines.
     package static func authenticationLines(database: String) -> [String] {
         let name = quote(database)
@@ -240,36 +55,11 @@ package enum ServerSetup {
 
     // MARK: The steps
 
-    static let limit = Duration.seconds(30)
-    /// For statements that go through many rows.
-    private static let longLimit = Duration.seconds(3600)
-
-    private static func connected<Value: Sendable>(
-        to address: ServerAddress, on loop: EventLoop,
-        _ body: (PostgresConnection) async throws -> Value
-    ) async throws -> Value {
-        let connection = try await PostgresConnection.open(address.options, on: loop)
-        do {
-            let value = try await body(connection)
-            await connection.close()
-            return value
-        } catch {
-            await connection.close()
-            throw error
-        }
-    }
-
-    private static func reporting<Value: Sendable>(
-        _ address: ServerAddress, _ body: () async throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as PostgresError {
-            throw SetupError("\(address): \(error)")
-        } catch let error as EngineError {
-            throw SetupError("\(address): \(error)")
-        }
-    }
+    /// The settings of a role in whose sessions users run statements.
+    static let sessionLimits = [
+        "statement_timeout = '30s'", "lock_timeout = '10s'",
+        "idle_in_transaction_session_timeout = '10s'",
+    ]
 
     /// Makes the database, if there is none of this name.
     private static func createDatabase(_ address: ServerAddress, on loop: EventLoop) async throws {
@@ -324,25 +114,6 @@ package enum ServerSetup {
             let found = try await connection.run(
                 Statement("SELECT version FROM roam.schema_version"))
             version = found.count == 1 ? try found.integer(0, 0) ?? 0 : 0
-        }
-    }
-
-    /// What a role is.
-    private struct RoleFacts {
-        let exists: Bool
-        /// Whether row security does not hold for it.
-        let isPowerful: Bool
-
-        init(_ name: String, _ connection: PostgresConnection) async throws {
-            let rows = try await connection.run(
-                Statement(
-                    """
-                    SELECT rolsuper OR rolbypassrls OR rolreplication OR rolcreaterole
-                        OR pg_has_role(oid, $2::text, 'MEMBER')
-                    FROM pg_roles WHERE rolname = $1::text
-                    """, [.text(name), .text(Schema.ownerRole)]))
-            exists = rows.count == 1
-            isPowerful = exists ? try rows.boolean(0, 0) : false
         }
     }
 
@@ -447,11 +218,6 @@ package enum ServerSetup {
             END LOOP;
         END $$
         """
-
-    /// A name as an identifier.
-    static func quote(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
-    }
 }
 
 extension ServerAddress {
@@ -460,42 +226,5 @@ extension ServerAddress {
         var options = options
         options["dbname"] = database
         return ServerAddress(options)
-    }
-}
-
-/// Why the set-up of a server did not work.
-package struct SetupError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What failed, why, and what to do: a sentence.
-    package let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-
-    static let newer = SetupError(
-        "the tables are of a later version of defaultsd-roam; use that version")
-    static let tooOld = SetupError("the server is older than PostgreSQL 13; use a later one")
-    static let noRights = SetupError("the role may not create roles; use one that may")
-    static let sharedThings = SetupError(
-        "users can make large objects, which have no bound, and advisory locks, whose memory all "
-            + "share; run 'defaultsd-roam server init' as a superuser to prevent both")
-
-    static func encoding(_ database: String) -> SetupError {
-        SetupError(
-            "the database '\(database)' has another encoding than UTF8; use another database")
-    }
-
-    static func powerful(_ name: String) -> SetupError {
-        SetupError(
-            "'\(name)' is a role with rights over others, for which row security does not hold; "
-                + "use another role for roaming")
-    }
-
-    static func mayNotRoam(_ name: String) -> SetupError {
-        SetupError("'\(name)' may not roam; run 'defaultsd-roam server add-user' first")
-    }
-
-    static func noUser(_ name: String) -> SetupError {
-        SetupError("there is no role '\(name)'")
     }
 }
