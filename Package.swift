@@ -155,7 +155,9 @@ let package = Package(
                 "DefaultsRoaming", "DefaultsTerms", "DBus", "PropertyList", "SQLite", "SystemCalls",
             ]),
         module("Postgres", ["CPostgres", "DBus"]),
-        module("RoamingPostgres", ["DefaultsRoaming", "Postgres", "DBus"]),
+        module(
+            "RoamingPostgres",
+            ["RoamingTerms", "DefaultsRoaming", "Postgres", "DBus", "SystemCalls"]),
         program("defaultsd", ["DefaultsService", "DefaultsFiles", logging]),
         program(
             "defaultsd-roam",

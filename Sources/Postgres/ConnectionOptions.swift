@@ -7,12 +7,7 @@ internal import Glibc
 /// Words](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS).
 package struct ConnectionOptions: Sendable, Equatable {
     /// The values that were given.
-    package var values: [String: String]
-
-    /// Options without a string.
-    package init(values: [String: String] = [:]) {
-        self.values = values
-    }
+    private(set) var values: [String: String]
 
     /// Reads a connection string, of keywords or as a URI.
     ///

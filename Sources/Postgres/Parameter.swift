@@ -16,7 +16,6 @@ private enum TypeNumber {
     static let text = Oid(25)
     static let bytesArray = Oid(1001)
     static let textArray = Oid(1009)
-    static let integerArray = Oid(1016)
     static let time = Oid(1184)
     static let timeArray = Oid(1185)
     static let uuid = Oid(2950)
@@ -47,11 +46,6 @@ extension Parameter {
     /// A `uuid`, of 16 bytes.
     package static func uuid(_ value: [UInt8]?) -> Parameter {
         Parameter(type: TypeNumber.uuid, bytes: value)
-    }
-
-    /// A `bigint[]`.
-    package static func integers(_ values: [Int64]) -> Parameter {
-        array(TypeNumber.integerArray, of: TypeNumber.integer, values.map(bigEndian))
     }
 
     /// A `text[]`.

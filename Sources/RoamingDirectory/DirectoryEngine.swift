@@ -117,12 +117,15 @@ extension DirectoryEngine {
     /// - Returns: Whether this replica's name is still its own.
     private func joinFiles() throws -> Bool {
         let now = clock().wall
-        let before = known
+        let (before, ownName, ownFile) = (known, ownName, ownFile)
         var isOurs = true
         // A file with a problem is never known, so it is found again.
         problemsByName = [:]
         try folder.read(
-            unless: { name, file in before[name] == file && !file.isFresh(at: now) }
+            unless: { name, file in
+                let last = name == ownName ? ownFile?.state : before[name]
+                return last == file && !file.isFresh(at: now)
+            }
         ) { finding in
             isOurs = try use(finding)
             return isOurs
@@ -144,7 +147,12 @@ extension DirectoryEngine {
     }
 
     private func join(_ file: ReplicaFile, from finding: RoamingFolder.Finding) throws -> Bool {
-        guard file.replica != state.own.replica else { return isOurs(file) }
+        guard file.replica != state.own.replica else {
+            if finding.name == ownName, file.stamp == state.own.stamp {
+                ownFile = (finding.state, file.stamp)
+            }
+            return isOurs(file)
+        }
         try Self.translating { _ = try state.time(at: clock(), seen: file.latestTime) }
         switch try Self.translating({ try state.join(file) }) {
         case .known, .joined: break

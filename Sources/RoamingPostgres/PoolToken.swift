@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemCalls
 
 /// What a user shows with each transaction where a pooler shares sessions among users.
 ///
@@ -24,22 +25,20 @@ package struct PoolToken: Sendable, Equatable {
     ///
     /// - Throws: ``PoolTokenError`` if the file has no token, or if others can read it.
     package init?(file path: String) throws(PoolTokenError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw PoolTokenError(path, "it cannot be read: \(String(cString: strerror(errno)))")
+        let (status, bytes): (FileStatus, [UInt8]?)
+        do throws(SystemError) {
+            let file = try File.regular(path, O_RDONLY)
+            (status, bytes) = (try file.status(), try file.contents(atMost: Self.length + 64))
+        } catch {
+            if error.number == ENOENT { return nil }
+            let isOther = error.call == File.openingRegular
+            throw PoolTokenError(
+                path, isOther ? "it is no file" : "it cannot be read: \(error.reason)")
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw PoolTokenError(path, "it is no file")
-        }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+        guard status.owner == geteuid(), status.mode & 0o077 == 0 else {
             throw PoolTokenError(path, "others can read it; run 'chmod 600' with it")
         }
-        var bytes = [UInt8](repeating: 0, count: Self.length + 64)
-        let count = read(descriptor, &bytes, bytes.count)
-        let text = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
             .split(whereSeparator: \.isWhitespace)
         guard text.count == 1, text[0].utf8.count == Self.length,
             text[0].utf8.allSatisfy({ 48...57 ~= $0 || 97...102 ~= $0 })

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Postgres
+internal import RoamingTerms
 
 /// Where a server is and how it is reached: a connection string of libpq that was checked.
 ///
@@ -27,7 +28,7 @@ package struct ServerAddress: Sendable, CustomStringConvertible {
         } catch {
             throw ServerAddressError("the address of the server cannot be read: \(error)")
         }
-        for secret in ["password", "sslpassword"] where options[secret] != nil {
+        for secret in ServerAddressFault.secrets.sorted() where options[secret] != nil {
             throw .secret(secret)
         }
         for (keyword, variable) in [

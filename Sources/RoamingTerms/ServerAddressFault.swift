@@ -13,7 +13,7 @@ package enum ServerAddressFault: Error, Sendable, Equatable {
     case unreadable
 
     /// The keywords of all versions of libpq whose values are secrets.
-    private static let secrets: Set = [
+    package static let secrets: Set = [
         "password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key",
     ]
 

@@ -100,6 +100,22 @@ extension FileStatus {
     }
 }
 
+/// What changes with the contents of a file.
+package struct FileState: Sendable, Equatable {
+    private let file: FileIdentity
+    /// The size in bytes.
+    package let size: Int
+    /// The time of the last change of the contents, in seconds since 1970.
+    package let seconds: Int
+    private let nanoseconds: Int
+
+    /// The state at the time of a status.
+    package init(_ status: FileStatus) {
+        (file, size) = (status.identity, status.size)
+        (seconds, nanoseconds) = (status.modified.tv_sec, status.modified.tv_nsec)
+    }
+}
+
 /// The identity of a file on this machine, whatever its names.
 package struct FileIdentity: Sendable, Hashable {
     /// The number of its device.

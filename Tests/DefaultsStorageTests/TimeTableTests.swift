@@ -121,7 +121,7 @@ import Testing
         }
         for number in stride(from: 1, through: last, by: 7) {
             let told = try #require(
-                try table.time(of: Generation.first.advanced(by: number)))
+                try table.times(of: [Generation.first.advanced(by: number)])[0])
             let age = time(last) - time(number)
             // The rows are thinned now and then, so a row may be older than its step says.
             let width: UInt64 =
@@ -134,7 +134,7 @@ import Testing
                 }
             #expect(told >= time(number) && told < time(number) + max(width, distance))
         }
-        #expect(try table.time(of: Generation.first.advanced(by: last + 1)) == nil)
+        #expect(try table.times(of: [Generation.first.advanced(by: last + 1)])[0] == nil)
     }
 
     @Test("A clock that jumps far at each flush does not make more rows")
@@ -147,7 +147,7 @@ import Testing
         }
         #expect(try rowCount(table) <= TimeTable.mostRows)
         // What is forgotten is unknown, and not younger than it is.
-        #expect(try table.time(of: .first.advanced(by: 1)) == 0)
-        #expect(try table.time(of: .first.advanced(by: last - 1000)) == time(last - 1000))
+        #expect(try table.times(of: [.first.advanced(by: 1)])[0] == 0)
+        #expect(try table.times(of: [.first.advanced(by: last - 1000)])[0] == time(last - 1000))
     }
 }

@@ -65,6 +65,12 @@ final class RoamingServer: Sendable {
             replica, PostgresEngine(at: address, limit: limit, on: loop.loop))
     }
 
+    /// Two machines of a new user.
+    func twoMachines() async throws -> (user: String, a: TestMachine, b: TestMachine) {
+        let user = try await newUser()
+        return (user, try machine(of: user), try machine(of: user))
+    }
+
     /// Runs SQL as an administrator, which must work.
     @discardableResult
     func administer(_ sql: String) throws -> String {

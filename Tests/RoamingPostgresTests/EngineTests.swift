@@ -9,9 +9,7 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isAvailable, missing))
 struct EngineTests {
     @Test func `What one machine pushes, another one pulls`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         let first = try await a.meet()
         #expect(first.state == .continued)
         #expect(first.revision == 0)
@@ -30,8 +28,7 @@ struct EngineTests {
 
     @Test func `A batch that is pushed twice is made once, with the same outcomes`() async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await b.meet()
         try await b.push(edit("mine", "b", age: .seconds(60)), edit("theirs", "b"))
@@ -53,9 +50,7 @@ struct EngineTests {
     }
 
     @Test func `A known version is replaced, an unknown one only by a later edit`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         try await b.meet()
         let base = try #require(try await a.push(edit("k", "1")).outcomes.first)
@@ -81,9 +76,7 @@ struct EngineTests {
     }
 
     @Test func `The same value changes nothing`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         try await b.meet()
         let first = try await a.push(edit("k", "1"))
@@ -94,9 +87,7 @@ struct EngineTests {
     }
 
     @Test func `Losers are told until a machine has kept them`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         try await a.push(edit("k", "1"))
         try await b.meet()
@@ -118,8 +109,7 @@ struct EngineTests {
 
     @Test func `Losers come a few at a time, and all in one round`() async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await b.meet()
         let names = (0..<450).map { "k\($0)" }
@@ -150,9 +140,7 @@ struct EngineTests {
     }
 
     @Test func `Large losers come one page after the other`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         try await b.meet()
         let large = String(repeating: "x", count: 1 << 20)
@@ -168,8 +156,7 @@ struct EngineTests {
 
     @Test func `Others keep what a silent machine was to keep`() async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await a.push(edit("k", "1"))
         try await b.meet()
@@ -181,9 +168,7 @@ struct EngineTests {
     }
 
     @Test func `Pages end with a revision, and have bounds`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         for round in 0..<6 {
             try await a.push(a.newBatch((0..<3).map { edit("\(round).\($0)", "\($0)") }))
@@ -238,9 +223,7 @@ struct EngineTests {
     }
 
     @Test func `News are announced to others, and not to oneself`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         let (news, continuation) = AsyncStream.makeStream(of: String.self)
         try await a.engine.onNews { continuation.yield("a") }
         try await b.engine.onNews { continuation.yield("b") }
@@ -287,8 +270,7 @@ struct EngineTests {
 
     @Test func `A removal is forgotten when all machines have pulled it`() async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         let mark = try #require(try await a.push(edit("k", "1"), edit("z", "1")).outcomes.first)
             .mark
@@ -314,8 +296,7 @@ struct EngineTests {
 
     @Test func `A machine that was forgotten joins anew`() async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await b.meet()
         #expect(try await Set(a.engine.machines().map(\.id)) == [a.id, b.id])
@@ -334,9 +315,7 @@ struct EngineTests {
     }
 
     @Test func `Names and archives of any bytes come through`() async throws {
-        let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (_, a, b) = try await RoamingServer.shared.twoMachines()
         try await a.meet()
         let names = ["'; DROP TABLE roam.entry; --", "\u{0301}é", "{,\"}", "\\", "NULL", " ", "🎛"]
         let archives: [[UInt8]] = [
@@ -459,8 +438,7 @@ struct EngineTests {
         async throws
     {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await b.meet()
         let outcomes = try await a.push(

@@ -87,8 +87,7 @@ struct ManyMachinesTests {
     @Test(arguments: [true, false])
     func `A machine whose row was dropped joins anew`(wasForgotten: Bool) async throws {
         let server = try await RoamingServer.shared
-        let user = try await server.newUser()
-        let (a, b) = (try server.machine(of: user), try server.machine(of: user))
+        let (user, a, b) = try await server.twoMachines()
         try await a.meet()
         try await a.push(edit("k", "1"))
         try await b.meet()

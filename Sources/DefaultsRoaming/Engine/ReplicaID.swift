@@ -63,12 +63,15 @@ package struct ReplicaID: Sendable, Hashable {
 extension ReplicaID: CustomStringConvertible {
     /// The UUID in lower case.
     package var description: String {
-        let digits = bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0" + text : text
-        }
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
-            .map { digits[$0].joined() }.joined(separator: "-")
+        [0..<4, 4..<6, 6..<8, 8..<10, 10..<16]
+            .map { bytes[$0].hexadecimal }.joined(separator: "-")
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two digits for each byte, in lower case.
+    package var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 

@@ -178,11 +178,11 @@ extension EditMoment {
 
 extension EditTime {
     /// The time in the tables; nil if it is unknown.
-    var microseconds: Int64? {
+    package var microseconds: Int64? {
         if case .known(let time) = self { time } else { nil }
     }
 
-    init(_ microseconds: Int64?) {
+    package init(_ microseconds: Int64?) {
         self = microseconds.map { .known($0) } ?? .unknown
     }
 }

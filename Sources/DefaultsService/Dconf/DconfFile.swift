@@ -39,23 +39,10 @@ struct DconfFile: Sendable {
         var directories: [String] { [directory] + (flags.map { [$0] } ?? []) }
     }
 
-    /// What tells one file from another that replaces it.
-    struct Identity: Equatable, Sendable {
-        private let file: FileIdentity
-        let size: Int
-        private let seconds: Int
-        private let nanoseconds: Int
-
-        fileprivate init(_ status: FileStatus) {
-            (file, size) = (status.identity, status.size)
-            (seconds, nanoseconds) = (status.modified.tv_sec, status.modified.tv_nsec)
-        }
-    }
-
     /// What was found in its place.
     struct Found: Sendable {
         /// Nil if there is no file.
-        var identity: Identity?
+        var identity: FileState?
         var image = DconfImage()
         /// The bytes of a file that somebody else has written.
         var foreign: [UInt8]?
@@ -66,7 +53,7 @@ struct DconfFile: Sendable {
     /// A file that was written here.
     struct Written: Sendable {
         /// Nil if there is none.
-        let identity: Identity?
+        let identity: FileState?
         /// The size that it had when all of it was written.
         ///
         /// Since then, values may have been replaced, of which the old ones are still in it.
@@ -99,10 +86,10 @@ struct DconfFile: Sendable {
     }
 
     /// Nil if there is no file.
-    private func contents(of path: String) throws -> (bytes: [UInt8], identity: Identity)? {
+    private func contents(of path: String) throws -> (bytes: [UInt8], identity: FileState)? {
         do throws(SystemError) {
             let file = try File.regular(path, O_RDONLY | O_NOFOLLOW)
-            let identity = Identity(try file.status())
+            let identity = FileState(try file.status())
             guard let bytes = try file.contents(atMost: GVDBTable.maximumSize) else {
                 throw SystemError(call: "read", path: path, number: EFBIG)
             }
@@ -175,7 +162,7 @@ struct DconfFile: Sendable {
     /// - Returns: The new file, and the paths whose values differ.
     /// - Throws: ``Replaced`` if it is another file.
     func write(
-        all updates: [Update], replacing known: Identity?
+        all updates: [Update], replacing known: FileState?
     ) throws -> (file: Written, changed: [String]) {
         let found = try read()
         guard found.identity == known else { throw Replaced() }
@@ -247,7 +234,7 @@ struct DconfFile: Sendable {
         return try? schemas.value(of: archive, at: update.path)
     }
 
-    private func write(_ bytes: [UInt8]) throws -> Identity {
+    private func write(_ bytes: [UInt8]) throws -> FileState {
         do throws(SystemError) {
             return try replace(places.file, with: bytes, by: places.unfinished)
         } catch {
@@ -264,13 +251,13 @@ struct DconfFile: Sendable {
     @discardableResult
     private func replace(
         _ path: String, with bytes: [UInt8], by unfinished: String, isDurable: Bool = false
-    ) throws(SystemError) -> Identity {
+    ) throws(SystemError) -> FileState {
         _ = FileCalls.unlink(unfinished)
         let file = try File(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
         do throws(SystemError) {
             try file.write(bytes, at: 0)
             if isDurable { try file.synchronize() }
-            let identity = Identity(try file.status())
+            let identity = FileState(try file.status())
             guard FileCalls.rename(unfinished, to: path) == 0 else {
                 throw .last("rename", path)
             }

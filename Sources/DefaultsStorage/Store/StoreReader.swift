@@ -378,10 +378,7 @@ extension StoreReader {
     /// - Returns: For each generation nil if it is not on disk, and 0 if the time is unknown.
     func times(of generations: [Generation]) throws(StorageError) -> [UInt64?] {
         try reading { () throws(SQLiteError) in
-            let table = TimeTable(connection: connection)
-            var times: [UInt64?] = []
-            for generation in generations { times.append(try table.time(of: generation)) }
-            return times
+            try TimeTable(connection: connection).times(of: generations)
         }
     }
 

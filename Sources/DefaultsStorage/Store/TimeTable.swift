@@ -83,14 +83,19 @@ struct TimeTable {
         try update.run()
     }
 
-    /// When a change was written.
+    /// When changes were written.
     ///
-    /// - Returns: Nil if it is not on disk; 0 if the time is unknown.
-    func time(of generation: Generation) throws(SQLiteError) -> UInt64? {
+    /// - Returns: For each generation nil if it is not on disk, and 0 if the time is unknown.
+    func times(of generations: [Generation]) throws(SQLiteError) -> [UInt64?] {
         let select = try connection.prepare(
             "SELECT time FROM times WHERE generation >= ?1 ORDER BY generation LIMIT 1")
-        try select.bind(generation.column, at: 1)
-        return try select.step() ? UInt64(clamping: select.integer(at: 0)) : nil
+        var times: [UInt64?] = []
+        for generation in generations {
+            try select.bind(generation.column, at: 1)
+            times.append(try select.step() ? UInt64(clamping: select.integer(at: 0)) : nil)
+            select.reset()
+        }
+        return times
     }
 }
 

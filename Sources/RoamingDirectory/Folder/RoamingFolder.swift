@@ -36,19 +36,7 @@ struct RoamingFolder {
     static func name(of replica: ReplicaID) -> String { "\(replica)\(suffix)" }
 }
 
-/// What changes with the contents of a file.
-struct FileState: Equatable {
-    let identity: FileIdentity
-    let size: Int
-    let seconds: Int
-    let nanoseconds: Int
-
-    init(_ status: FileStatus) {
-        identity = status.identity
-        size = status.size
-        (seconds, nanoseconds) = (Int(status.modified.tv_sec), Int(status.modified.tv_nsec))
-    }
-
+extension FileState {
     /// Whether the contents may have changed since without a trace.
     ///
     /// A file system counts time in ticks, some in ticks of two seconds.

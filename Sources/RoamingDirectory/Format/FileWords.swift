@@ -47,7 +47,7 @@ enum FileText {
     }
 
     static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        bytes.hexadecimal
     }
 
     /// So many bytes, in hexadecimal digits; nil for anything else.

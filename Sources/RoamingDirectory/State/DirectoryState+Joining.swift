@@ -22,6 +22,7 @@ extension DirectoryState {
             return .knowsMore
         }
         guard !knowsMore(file) else { return .knowsMore }
+        guard try !isJoined(file) else { return .known }
         let isForgotten = try isForgotten(file.replica)
         var isNews = false
         if !isForgotten { isNews = try isLater(file) }
@@ -50,6 +51,13 @@ extension DirectoryState {
     private func knowsMore(_ file: ReplicaFile) -> Bool {
         file.joined[own.replica, default: 0] > own.content
             || file.entries.contains { $0.covers.counters[own.replica, default: 0] > own.counter }
+    }
+
+    /// Whether this very file was joined, with all that it says for ever.
+    private func isJoined(_ file: ReplicaFile) throws(SQLiteError) -> Bool {
+        try connection.hasRow(
+            "SELECT 1 FROM directory_snapshot WHERE replica = ? AND sequence = ? AND stamp = ?",
+            [file.replica.value, .integer(file.sequence), .text(FileText.hexadecimal(file.stamp))])
     }
 
     /// Whether a file is later than the one of its replica that was joined.

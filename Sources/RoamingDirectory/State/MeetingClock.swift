@@ -32,11 +32,6 @@ struct MeetingClock: Equatable {
     /// How far it is ahead of the wall clock.
     var lead: Int64 { time.subtractingSaturated(moment.wall) }
 
-    init(moment: Moment, time: Int64) {
-        self.moment = moment
-        self.time = time
-    }
-
     /// Lets it go on up to a moment.
     mutating func goOn(to moment: Moment) {
         let isSameStart = !moment.boot.isEmpty && moment.boot == self.moment.boot

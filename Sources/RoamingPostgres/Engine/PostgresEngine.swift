@@ -22,7 +22,7 @@ package actor PostgresEngine: Engine {
     private var connection: PostgresConnection?
     private(set) var news: (@Sendable () -> Void)?
     private var isListening = false
-    private nonisolated let interval = Mutex<Duration?>(.seconds(300))
+    private nonisolated let interval = Mutex(PostgresEngine.slowPoll)
     /// What was found out at the meeting of this round.
     var session: Session?
     /// What is to be told to the server at the next meeting.

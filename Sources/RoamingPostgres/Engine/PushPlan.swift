@@ -52,7 +52,7 @@ struct PushPlan {
         self.room = room
         // Of the batch, and not of the replica that lost: a server that was put back gives revisions
         // again, but nobody gives a nonce again.
-        loserName = "\(revision)-" + batch.nonce.prefix(4).map(Self.hexadecimal).joined()
+        loserName = "\(revision)-" + batch.nonce.prefix(4).hexadecimal
         (bytes, keys) = (room.bytes, room.keys)
         for edit in batch.edits { decide(edit, against: current[edit.key]) }
     }
@@ -117,10 +117,6 @@ struct PushPlan {
     ) -> Loser {
         Loser(name: loserName, key: key, archive: archive, time: time, replica: replica)
     }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
 }
 
 /// The outcomes of a replica's last batch in the form in which the server keeps them: for each edit one
@@ -134,8 +130,8 @@ enum StoredOutcomes {
         outcomes.flatMap { outcome in
             let time = outcome.time.microseconds ?? .min
             return [outcome.result == .stands ? 1 : 0]
-                + withUnsafeBytes(of: outcome.mark.revision.bigEndian) { Array($0) }
-                + withUnsafeBytes(of: time.bigEndian) { Array($0) }
+                + outcome.mark.revision.bigEndianBytes
+                + UInt64(bitPattern: time).bigEndianBytes
         }
     }
 
@@ -149,9 +145,9 @@ enum StoredOutcomes {
         for (index, edit) in batch.edits.enumerated() {
             let part = bytes[(index * size)..<((index + 1) * size)]
             let numbers = part.dropFirst()
-            let revision = numbers.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            let revision = UInt64(bigEndianBytes: numbers.prefix(8))
             guard 1...UInt64(Int64.max) ~= revision else { return nil }
-            let time = Int64(bitPattern: numbers.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+            let time = Int64(bitPattern: UInt64(bigEndianBytes: numbers.suffix(8)))
             outcomes.append(
                 Outcome(
                     key: edit.key, result: part.first == 1 ? .stands : .lost,
@@ -159,16 +155,5 @@ enum StoredOutcomes {
                     time: EditTime(time == .min ? nil : time)))
         }
         return outcomes
-    }
-}
-
-extension EditTime {
-    /// The time in the tables; nil if it is unknown.
-    var microseconds: Int64? {
-        if case .known(let time) = self { time } else { nil }
-    }
-
-    init(_ microseconds: Int64?) {
-        self = microseconds.map { .known($0) } ?? .unknown
     }
 }

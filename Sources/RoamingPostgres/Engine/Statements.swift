@@ -31,7 +31,7 @@ struct Statements {
 
     /// The name of a channel: an identifier without characters to quote.
     static func channelName(_ channel: [UInt8]) -> String {
-        "roam_" + channel.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "roam_" + channel.hexadecimal
     }
 
     // MARK: Meeting

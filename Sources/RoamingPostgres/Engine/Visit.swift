@@ -175,9 +175,9 @@ struct Encounter {
 }
 
 extension UInt64 {
-    fileprivate var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+    var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 
-    fileprivate init(bigEndianBytes bytes: some Collection<UInt8>) {
+    init(bigEndianBytes bytes: some Collection<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

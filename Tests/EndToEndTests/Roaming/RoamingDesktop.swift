@@ -22,6 +22,15 @@ struct RoamingDesktop {
         _ = try desktop.askBus("ReloadConfig")
     }
 
+    /// Two machines of a user that meet in one directory.
+    static func pair() throws -> (shared: TemporaryDirectory, laptop: Self, tower: Self) {
+        let shared = try TemporaryDirectory()
+        return (
+            shared, try RoamingDesktop(meetingIn: shared.path),
+            try RoamingDesktop(meetingIn: shared.path)
+        )
+    }
+
     /// Runs `defaultsctl roam`, and expects that it is done.
     @discardableResult
     func roam(_ words: String...) throws -> String {

@@ -8,11 +8,7 @@ import Testing
     let laptop: RoamingDesktop
     let tower: RoamingDesktop
 
-    init() throws {
-        shared = try TemporaryDirectory()
-        laptop = try RoamingDesktop(meetingIn: shared.path)
-        tower = try RoamingDesktop(meetingIn: shared.path)
-    }
+    init() throws { (shared, laptop, tower) = try RoamingDesktop.pair() }
 
     private func enable() throws {
         try laptop.enable()
