@@ -93,7 +93,7 @@ final class Connecting: Sendable {
             }
         }
         guard let handle else {
-            return conclude(.failure(PostgresError(.noConnection, "there is no memory")))
+            return conclude(.failure(PostgresError(.noConnection, "there is not enough memory")))
         }
         guard PQstatus(handle) == CONNECTION_OK else {
             let isPassword =

@@ -11,7 +11,7 @@ package struct ConnectionOptions: Sendable, Equatable {
 
     /// Reads a connection string, of keywords or as a URI.
     ///
-    /// - Throws: If it is none. The error does not repeat it: it may have a password.
+    /// - Throws: If it is not a connection string. The error does not repeat it: it may have a password.
     package init(parsing string: String) throws(PostgresError) {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(string, &message) else {

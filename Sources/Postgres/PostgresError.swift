@@ -17,7 +17,7 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
         case refused(state: String)
         /// The server sent something else than was asked for.
         case unexpected
-        /// The text is no connection string.
+        /// The text is not a connection string.
         case wrongAddress
     }
 

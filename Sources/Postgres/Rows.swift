@@ -31,7 +31,7 @@ package final class Rows: @unchecked Sendable {
     package func text(_ row: Int, _ column: Int) throws(PostgresError) -> String {
         guard
             let text = withValue(row, column, { String(validating: $0, as: UTF8.self) })
-        else { throw Self.unexpected("text that is no UTF-8") }
+        else { throw Self.unexpected("text that is not UTF-8") }
         return text
     }
 

@@ -34,7 +34,7 @@ struct ServerMeter {
         return (fields[12] + fields[13]) / ticksPerSecond
     }
 
-    /// The memory in bytes, where what several share counts once, with the tables that map it.
+    /// The memory in bytes, with the page tables; memory that several processes share counts once.
     ///
     /// The server's shared buffers do not count: an administrator sets their size.
     var memory: Double {

@@ -5,11 +5,12 @@ import Foundation
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
 ///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--sealed] [--seeds N] [--first SEED]
-///         [--steps N] [--machines N] [--no-power-cuts] [--verbose]
+///         [--steps N] [--machines N] [--no-power-cuts] [--late-winners] [--verbose]
 ///
-/// With --sealed, the machines encrypt what they exchange.
+/// With --sealed, the machines encrypt what they exchange. With --late-winners, it is wrong if the earlier
+/// edit won more than a quarter of the conflicts.
 ///
-/// The last line says what was wrong; the exit status is 1 if anything was.
+/// The last line says what was wrong; the exit status is 1 if anything was, and 64 if the command line is.
 @main
 enum Main {
     static func main() async throws {
@@ -43,12 +44,17 @@ enum Main {
                 }
             }
             sums["diverged", default: 0] += isSame ? 0 : 1
-            isWrong = isWrong || !isSame
+            isWrong = isWrong || !isSame || torture.ledger.writes.isEmpty
             sums["steps", default: 0] += options.steps
             sums["writes", default: 0] += torture.ledger.writes.count
             sums["conflicts", default: 0] += verdict.conflicts
             sums["earlier edit won", default: 0] += verdict.wrongWinners
             for (event, count) in torture.events { sums[event, default: 0] += count }
+        }
+        if options.expectsLateWinners,
+            4 * sums["earlier edit won", default: 0] > sums["conflicts", default: 0]
+        {
+            isWrong = true
         }
         print(
             sums.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
@@ -66,6 +72,7 @@ private struct Options {
     var engine = "memory"
     var cutsPower = true
     var isSealed = false
+    var expectsLateWinners = false
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -79,6 +86,10 @@ private struct Options {
             case "--verbose": isVerbose = true
             case "--no-power-cuts": cutsPower = false
             case "--sealed": isSealed = true
+            case "--late-winners": expectsLateWinners = true
+            case _ where word.hasPrefix("--"):
+                print("unknown option '\(word)'")
+                exit(64)
             default: programs = word
             }
         }

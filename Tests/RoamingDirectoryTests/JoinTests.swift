@@ -20,6 +20,7 @@ struct JoinTests {
     func laws(seed: UInt64) async throws {
         var random = SeededGenerator(seed: 1000 + seed)
         let files = try await Self.randomFiles(using: &random)
+        try #require(files.count > 10)
         let reader = FileFormatTests.replica(9)
         for _ in 0..<10 {
             let some = files.filter { _ in Int.random(in: 0..<3, using: &random) > 0 }

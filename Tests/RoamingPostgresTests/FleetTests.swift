@@ -6,10 +6,17 @@ import Testing
 /// The simulated fleet, small: what it counts, and no times.
 @Suite(.enabled(if: PostgresServer.isAvailable, missing))
 struct FleetTests {
-    private static let waiting = Waiting.allCases.filter { $0 != .pool || Pooler.isAvailable }
-
-    @Test(arguments: waiting)
+    @Test(arguments: [Waiting.listen, .poll])
     func `What a fleet counts fits together`(waiting: Waiting) async throws {
+        try await check(waiting)
+    }
+
+    @Test(.enabled(if: Pooler.isAvailable, "pgbouncer is not installed"))
+    func `What a fleet counts behind a pooler fits together`() async throws {
+        try await check(.pool)
+    }
+
+    private func check(_ waiting: Waiting) async throws {
         let options = try FleetOptions([
             "--waiting", waiting.rawValue, "--users", "5", "--machines", "2", "--keys", "30",
             "--seconds", "1", "--interval", "0.25", "--speed", "5000", "--rounds", "4",
@@ -32,13 +39,11 @@ struct FleetTests {
         #expect(keys == "\(5 * 30 + 2000)")
         // In both times, each machine has asked four times.
         if waiting != .listen { #expect(samples.count(.poll) == 2 * 10 * 4) }
-        #expect(samples.count(.pull) <= samples.count(.poll))
         // An edit arrives at the user's other machine, unless a later one takes its place before.
         #expect(1...14 ~= samples.count(.news))
         for operation in [Operation.logIn, .push] {
             #expect(samples.serverCost(of: operation) ?? 0 > 0)
-            let median = try #require(samples.quantile(0.5, of: operation))
-            #expect(median <= samples.quantile(0.99, of: operation) ?? 0)
+            #expect(samples.quantile(0.5, of: operation) ?? 0 > 0)
         }
         #expect((samples.poolerCost(of: .logIn) ?? 0 > 0) == (waiting == .pool))
         #expect(stage.laterWAL > 144)

@@ -178,7 +178,6 @@ struct PooledTests {
         "UPDATE roam.replica SET is_forgotten = true WHERE owner = 'VICTIM' RETURNING *",
         "SELECT 1 FROM roam.entry WHERE owner = 'VICTIM' AND 1 / (length(archive) - length(archive)) = 1",
         "COPY (SELECT * FROM roam.entry WHERE owner = 'VICTIM') TO STDOUT",
-        "SELECT nullif(current_setting('roam.user', true), '') WHERE false",
     ]
 
     @Test func `A hostile client of the pooler reaches nothing of another user`() async throws {
@@ -197,7 +196,7 @@ struct PooledTests {
             }
             for sql in Self.empty {
                 let result = await attack(sql.replacing("VICTIM", with: name), with: client)
-                #expect(result.output.isEmpty, "\(sql): \(result)")
+                #expect(result.status == 0 && result.output.isEmpty, "\(sql): \(result)")
             }
         }
         // Without a token there are no rows; with one there are the user's own.

@@ -132,9 +132,7 @@ struct RowSecurityTests {
         "SELECT * FROM pg_stats WHERE schemaname = 'roam'",
         "SELECT * FROM pg_stats_ext WHERE schemaname = 'roam'",
         "SELECT query FROM pg_stat_activity WHERE usename = 'VICTIM' AND query NOT LIKE '<insufficient%'",
-        "SELECT pg_listening_channels()",
         "SET ROLE roam_user; SELECT * FROM roam.entry; SELECT * FROM roam.account",
-        "SELECT setconfig FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole WHERE false",
         "SELECT * FROM pg_largeobject_metadata",
         "MERGE INTO roam.account a USING (SELECT 'VICTIM' AS owner) v ON a.owner = v.owner WHEN MATCHED THEN UPDATE SET rev = 0",
     ]
@@ -150,7 +148,7 @@ struct RowSecurityTests {
         }
         for sql in Self.empty {
             let result = attack(sql)
-            #expect(result.output.isEmpty, "\(sql): \(result)")
+            #expect(result.status == 0 && result.output.isEmpty, "\(sql): \(result)")
         }
         #expect(try stored() == before)
         // What was tried is what works with one's own rows.
@@ -199,7 +197,9 @@ struct RowSecurityTests {
             ANALYZE roam.entry;
             """)
         func plan(_ condition: String) -> String {
-            attack("EXPLAIN SELECT * FROM roam.entry WHERE \(condition)").output
+            let result = attack("EXPLAIN SELECT * FROM roam.entry WHERE \(condition)")
+            #expect(!result.output.isEmpty, "\(condition): \(result)")
+            return result.output
                 .replacing(/'[^']*'|rev < [0-9]+/, with: "?")
         }
         for column in ["domain", "key", "owner"] {
@@ -210,14 +210,15 @@ struct RowSecurityTests {
         }
         #expect(plan("archive = 'x'") == plan("archive = 'y'"))
         #expect(plan("rev < 10") == plan("rev < 100000"))
-        #expect(!plan("owner = 'crowd'").isEmpty)
     }
 
     @Test func `The channel of another user cannot be known`() async throws {
         let channel = try server.administer(
             "SELECT channel FROM roam.account WHERE owner = '\(victim)'"
         )
-        .trimmingCharacters(in: .whitespacesAndNewlines).replacing("-", with: "")
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+        let name = channel.replacing("-", with: "")
+        #expect(name.count == 32)
         let machine = try server.machine(of: victim)
         try await machine.engine.onNews {}
         try await machine.meet()
@@ -230,9 +231,10 @@ struct RowSecurityTests {
         for view in views {
             let result = attack("SELECT t::text FROM \(view) t")
             #expect(!result.output.contains(channel), "\(view)")
+            #expect(!result.output.contains(name), "\(view)")
         }
         // Whoever knows it hears only that there is news, and so does a false alarm.
-        #expect(attack("NOTIFY roam_\(channel)").status == 0)
+        #expect(attack("NOTIFY roam_\(name)").status == 0)
     }
 
     @Test func `A hostile client cannot pass the bounds of its account`() throws {

@@ -120,7 +120,6 @@ struct ServerCostTests {
                 revision = try await machine.pull(after: revision).revision
             }
         }
-        #expect(costs.count == 5)
         await plain.close()
         if Self.isMeasuring { for (what, cost) in costs { print("\(what): \(cost) us") } }
         #expect(try await machine.meet().state == .continued)

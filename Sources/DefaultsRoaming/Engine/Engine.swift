@@ -71,7 +71,7 @@ package protocol Engine: AnyObject, Sendable {
     /// What the engine has and cannot be used, by the names that it has there, with the reasons.
     var refusals: [RoamingKey: String] { get async }
 
-    /// What the engine has apart from keys and cannot use, such as files: a sentence for each.
+    /// What the engine cannot use, other than keys, such as damaged files: one sentence for each.
     var problems: [String] { get async }
 
     /// Lets go of everything outside of the process.

@@ -40,7 +40,7 @@ extension Roamer {
             for (key, bytes) in values { try note(key, bytes, in: scan) }
             for key in missing where rule.covers(key.name) { try note(key, nil, in: scan) }
             for (key, bytes) in unknown {
-                // Others had part in roaming before, and have not changed since.
+                // The other keys roamed before, and have not changed since.
                 guard try state.base(of: key) == nil, try state.edit(of: key) == nil else {
                     continue
                 }
@@ -75,7 +75,7 @@ extension Roamer {
 
     /// What is known about a look at a domain.
     private struct Scan {
-        /// Whether the keys have had no part in roaming before.
+        /// Whether the keys have not roamed before.
         let isFirst: Bool
         /// Whether the database was put back to an earlier state.
         let isOlder: Bool

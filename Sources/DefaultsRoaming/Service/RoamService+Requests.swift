@@ -2,7 +2,7 @@ import RoamingTerms
 
 /// What callers ask for.
 extension RoamService {
-    /// Something to be done with the engine that is no round.
+    /// Work on the engine that is not a round.
     typealias Errand = @Sendable () async -> Void
 
     /// Does something with the engine when no round and no other errand runs.

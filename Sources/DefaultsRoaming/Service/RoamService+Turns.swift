@@ -58,7 +58,7 @@ extension RoamService {
     private func readSettings() async throws {
         let read = try await RoamSettings.read(from: defaults)
         for (key, reason) in read.choice.faults {
-            log("\(RoamTerms.domain) says nothing under \(key): \(reason)")
+            log("\(RoamTerms.domain) has an invalid value for \(key): \(reason)")
         }
         if read.place != settings?.place || read.isEnabled != settings?.isEnabled
             || read.isEncrypted != settings?.isEncrypted

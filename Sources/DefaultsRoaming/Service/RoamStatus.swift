@@ -30,7 +30,7 @@ package struct RoamStatus: Sendable, Equatable {
     package var waiting: UInt64 = 0
     /// The keys that stay for now, each with the reason.
     package var obstacles: [String: String] = [:]
-    /// What the place has apart from keys and nobody can use, such as files: a sentence for each.
+    /// What cannot be used at the place, other than keys, such as damaged files: one sentence for each.
     package var unusable: [String] = []
     /// How many edits were pushed since the start.
     package var pushed: UInt64 = 0

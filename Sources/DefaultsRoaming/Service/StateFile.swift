@@ -5,7 +5,7 @@ import SQLite
 struct StateFile {
     let path: String
 
-    /// Whether SQLite finds that the file is damaged, or is no database.
+    /// Whether SQLite finds that the file is damaged, or is not a database.
     ///
     /// If it cannot be read for another reason, that reason may pass.
     var isDamaged: Bool {

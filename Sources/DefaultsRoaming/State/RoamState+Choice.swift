@@ -17,7 +17,7 @@ extension RoamState {
         return RoamChoice(entries, isEncrypted: isEncrypted)
     }
 
-    /// Forgets keys that do not roam any more, and has the domains looked at of which others may roam now.
+    /// Forgets keys that no longer roam, and marks the domains to scan in which other keys may roam now.
     ///
     /// - Parameter replica: One that reads the engine from the beginning.
     func change(

@@ -157,7 +157,7 @@ extension RoamState {
         try insert.run()
     }
 
-    /// Whether keys of a domain have had no part in roaming before, so that all are to be looked at.
+    /// Whether keys of a domain have not roamed before, so that all of them must be scanned.
     func hasNewKeys(_ domain: String) throws(SQLiteError) -> Bool {
         let select = try connection.prepare("SELECT hasNewKeys FROM domain WHERE domain = ?")
         try select.bind(domain, at: 1)

@@ -12,7 +12,7 @@ enum FileText {
     static let firstLine = "defaultsd-roam 1"
     /// How the first line of any version begins.
     static let anyFirstLine = "defaultsd-roam "
-    /// What stands for a time that is not known.
+    /// The word for an unknown time.
     static let unknown = "-"
 
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
@@ -50,7 +50,7 @@ enum FileText {
         bytes.hexadecimal
     }
 
-    /// So many bytes, in hexadecimal digits; nil for anything else.
+    /// The given number of bytes, in hexadecimal digits; nil for anything else.
     static func bytes(_ word: Substring, count: Int) -> [UInt8]? {
         guard word.utf8.count == 2 * count else { return nil }
         var bytes: [UInt8] = []

@@ -13,7 +13,7 @@ import SQLite
 /// The clock that all replicas of a directory share, as far as this one knows.
 ///
 /// No server says what time it is, and clocks of machines may be wrong by years. So the one that is the
-/// furthest ahead counts: whoever reads a file of its machine sets its own clock to it. The clock of a
+/// furthest ahead counts: each machine that reads its files sets its own clock to it. The clock of a
 /// reader is then behind by at most the time that this file took, and so is the time of an edit.
 ///
 /// There is one limit. A clock may jump ahead, and another machine may push an edit before it has read

@@ -16,7 +16,7 @@ extension EngineError {
         case .lost:
             self.init(.unreachable, "the connection was lost: \(said)")
         case .unexpected, .wrongAddress:
-            self.init(.damaged, "the server is none of ours: \(said)")
+            self.init(.damaged, "this is not a server for roaming: \(said)")
         case .refused(let state):
             self = Self.refused(state, said)
         }
@@ -26,7 +26,7 @@ extension EngineError {
         switch state.prefix(2) {
         // Lost connections, conflicts of transactions, lack of resources, and an administrator's stop.
         case "08", "40", "53", "55", "57":
-            return EngineError(.unreachable, "the server cannot do it now: \(said)")
+            return EngineError(.unreachable, "the server cannot do this now: \(said)")
         default:
             return EngineError(.refused, "the server refuses: \(said); ask its administrator")
         }
@@ -40,7 +40,8 @@ extension EngineError {
 
     /// The server follows another one.
     static let standby = EngineError(
-        .unreachable, "the server is a standby, which takes no changes; name the other one as well")
+        .unreachable,
+        "the server is a standby, which does not accept changes; name the primary as well")
 
     /// A call came before a meeting.
     static let notMet = EngineError(
@@ -49,7 +50,7 @@ extension EngineError {
     /// What the server knows of the replica has changed since the meeting.
     static let mustMeet = EngineError(
         .unreachable,
-        "another process uses the name of this replica, or it was forgotten; the next exchange joins anew"
+        "another process uses the name of this replica, or it was forgotten; the next exchange joins as new"
     )
 
     /// The server has sent what no engine sends.

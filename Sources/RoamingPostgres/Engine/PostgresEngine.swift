@@ -145,7 +145,7 @@ package actor PostgresEngine: Engine {
             throw EngineError(
                 .unreachable,
                 "another process has met the server under the name of this replica at the same "
-                    + "time; the next exchange finds out which one joins anew")
+                    + "time; the next exchange decides which one joins as new")
         }
     }
 

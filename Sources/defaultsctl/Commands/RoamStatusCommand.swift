@@ -91,7 +91,7 @@ struct RoamStatusCommand: ServiceCommand {
         }.sorted { $0.0 < $1.0 }
     }
 
-    /// What the place has apart from keys and nobody can use.
+    /// What cannot be used at the place, other than keys.
     static func unusable(_ facts: [String: Value]) -> [String] {
         guard case .array(_, let elements) = facts["Unusable"] else { return [] }
         return elements.compactMap { if case .string(let fact) = $0 { fact } else { nil } }

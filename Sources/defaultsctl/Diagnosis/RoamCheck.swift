@@ -59,7 +59,7 @@ struct RoamCheck {
         if let first = unusable.first {
             let more = unusable.count > 1 ? " And \(unusable.count - 1) more." : ""
             findings.append(
-                .warning(subject, "The place has what cannot be used: \(first)\(more)", advice))
+                .warning(subject, "Something at the place cannot be used: \(first)\(more)", advice))
         }
         return findings
     }

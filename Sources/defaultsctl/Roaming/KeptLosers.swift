@@ -67,7 +67,7 @@ extension RemoteDefaults {
         try await apply(Self.dismissal(of: [conflict]), in: RoamTerms.conflicts)
     }
 
-    /// Forgets all conflicts, and removes what is none and stands among them.
+    /// Removes all conflicts, and everything else that is in their domain.
     func dismissAllConflicts() async throws {
         var change = DefaultsTransaction()
         for key in try await keys(in: RoamTerms.conflicts) { change.remove(key) }

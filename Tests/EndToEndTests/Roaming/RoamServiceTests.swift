@@ -186,7 +186,7 @@ import Testing
         let engine = SlowEngine()
         try await withService(at: engine, on: desktop) { _ in
             let status = try desktop.tool("roam", "status").requireOutput()
-            #expect(status.contains("off"), "\(status)")
+            #expect(status.contains(/(?m)^state +off$/), "\(status)")
             #expect(await engine.calls.isEmpty)
             try desktop.write(
                 #"{"Server": "host=/nonexistent"}"#, to: "\(RoamTerms.domain).json", in: .managed)

@@ -107,6 +107,7 @@ import Testing
         #expect(tower.read("org.example.Editor", "Font") == "Mono")
 
         try tower.roam("disable")
+        #expect(tower.refusal("now").contains("turned off"))
         try laptop.write("org.example.Editor", "Font", "Serif")
         try laptop.roam("now")
         #expect(tower.read("org.example.Editor", "Font") == "Mono")
