@@ -48,6 +48,8 @@ package actor PostgresConnection {
     private let keepsStatements: Bool
     private var onNotification: (@Sendable () -> Void)?
     private var onEnd: (@Sendable () -> Void)?
+    /// Why the connection has ended, which may have been between two calls.
+    private var ending = PostgresError(.lost, "the connection was closed")
     /// The number of the server's process.
     package nonisolated let serverProcess: Int32
 
@@ -156,7 +158,7 @@ package actor PostgresConnection {
     ) async throws -> [Rows] {
         try await withCheckedThrowingContinuation { waiter in
             guard let handle else {
-                return waiter.resume(throwing: PostgresError(.lost, "the connection was closed"))
+                return waiter.resume(throwing: ending)
             }
             let call = Call([], waiter)
             calls.append(call)
@@ -178,7 +180,7 @@ package actor PostgresConnection {
     /// Closes the connection.
     package func close() {
         onEnd = nil
-        end(with: PostgresError(.lost, "the connection was closed"))
+        end(with: ending)
     }
 
     // MARK: Sending
@@ -315,6 +317,7 @@ package actor PostgresConnection {
 
     private func end(with error: PostgresError) {
         guard let handle else { return }
+        ending = error
         self.handle = nil
         watch?.cancel()
         watch = nil

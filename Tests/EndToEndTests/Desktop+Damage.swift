@@ -37,4 +37,26 @@ extension Desktop {
             ])
         try #require(output.status == 0, "\(output.error)")
     }
+
+    /// Fills a third of the pages of the database with zeros, spread evenly, but not the first one.
+    func zeroPages() throws {
+        let output = ProgramResult.run(
+            [
+                "/usr/bin/python3", "-c",
+                """
+                import sqlite3, sys
+                connection = sqlite3.connect(sys.argv[1])
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                size, = connection.execute("PRAGMA page_size").fetchone()
+                pages, = connection.execute("PRAGMA page_count").fetchone()
+                connection.close()
+                assert pages > 50, pages
+                with open(sys.argv[1], "r+b") as file:
+                    for page in range(1, pages, 3):
+                        file.seek(page * size)
+                        file.write(bytes(size))
+                """, databasePath,
+            ])
+        try #require(output.status == 0, "\(output.error)")
+    }
 }

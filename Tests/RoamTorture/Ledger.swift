@@ -19,7 +19,7 @@ struct Ledger {
     private(set) var writes: [Write] = []
     private var byText: [String: Int] = [:]
 
-    mutating func nextText() -> String { "value \(writes.count)" }
+    func nextText() -> String { "value \(writes.count)" }
 
     mutating func note(
         _ text: String?, of key: RoamingKey, on machine: Int, seeing seen: String?, at time: Int64
@@ -32,7 +32,12 @@ struct Ledger {
     }
 
     /// Notes what a power cut took: the last writes of a machine whose value is not there.
-    mutating func noteCut(of machine: Int, from first: Int, values: [RoamingKey: String]) {
+    ///
+    /// - Returns: These writes.
+    mutating func noteCut(
+        of machine: Int, from first: Int, values: [RoamingKey: String]
+    ) -> [Write] {
+        let earlier = writes
         var later: [RoamingKey: [Int]] = [:]
         for write in writes[first...] where write.machine == machine && !write.isCut {
             later[write.key, default: []].append(write.number)
@@ -44,6 +49,7 @@ struct Ledger {
                 writes[number].isCut = true
             }
         }
+        return writes.filter { $0.isCut && !earlier[$0.number].isCut }
     }
 
     /// What is wrong at the end.
@@ -54,6 +60,9 @@ struct Ledger {
         var knewWinner: [String] = []
         var conflicts = 0
         var wrongWinners = 0
+
+        /// Whether anything was lost, or came about that nobody wrote.
+        var isWrong: Bool { ![gone, cameBack, ghosts, knewWinner].allSatisfy(\.isEmpty) }
     }
 
     /// Compares the end with what was written.

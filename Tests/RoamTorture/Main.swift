@@ -5,10 +5,13 @@ import Foundation
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
 ///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--sealed] [--seeds N] [--first SEED]
-///         [--steps N] [--machines N] [--no-power-cuts] [--late-winners] [--verbose]
+///         [--steps N] [--machines N] [--case NAME] [--no-power-cuts] [--late-winners] [--verbose]
 ///
 /// With --sealed, the machines encrypt what they exchange. With --late-winners, it is wrong if the earlier
-/// edit won more than a quarter of the conflicts.
+/// edit won more than a quarter of the conflicts. With --case, the steps are those of a ``TortureCase``,
+/// and nothing happens in between.
+///
+/// The steps of a seed are printed if something was wrong with it.
 ///
 /// The last line says what was wrong; the exit status is 1 if anything was, and 64 if the command line is.
 @main
@@ -21,15 +24,20 @@ enum Main {
         for seed in options.first..<(options.first + options.seeds) {
             let place = try await options.place(seed: seed, on: loop)
             let torture = Torture(
-                seed: seed, cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
+                seed: seed, chance: options.fixedSteps == nil ? 8 : 0,
+                cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
                 meetingAt: options.isSealed ? SealedMeeting(place) : place)
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
-                try await torture.run(steps: options.steps)
+                if let steps = options.fixedSteps {
+                    try await torture.run(steps)
+                } else {
+                    try await torture.run(steps: options.steps)
+                }
                 let isSame = try await torture.settle()
                 let verdict = try await torture.verdict()
                 let refused = await torture.refused()
-                torture.end()
+                await torture.end()
                 return (isSame, verdict, refused)
             }.value
             let (isSame, verdict, refused) = outcome
@@ -43,9 +51,17 @@ enum Main {
                     print("seed \(seed): \(name): \(texts.joined(separator: ", "))")
                 }
             }
+            if !options.isVerbose, !isSame || verdict.isWrong {
+                print(torture.story.joined(separator: "\n"))
+            }
             sums["diverged", default: 0] += isSame ? 0 : 1
             isWrong = isWrong || !isSame || torture.ledger.writes.isEmpty
-            sums["steps", default: 0] += options.steps
+            if let steps = options.fixedSteps {
+                isWrong =
+                    isWrong || verdict.conflicts != steps.conflicts || verdict.wrongWinners > 0
+            } else {
+                sums["steps", default: 0] += options.steps
+            }
             sums["writes", default: 0] += torture.ledger.writes.count
             sums["conflicts", default: 0] += verdict.conflicts
             sums["earlier edit won", default: 0] += verdict.wrongWinners
@@ -73,6 +89,7 @@ private struct Options {
     var cutsPower = true
     var isSealed = false
     var expectsLateWinners = false
+    var fixedSteps: TortureCase?
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -87,19 +104,26 @@ private struct Options {
             case "--no-power-cuts": cutsPower = false
             case "--sealed": isSealed = true
             case "--late-winners": expectsLateWinners = true
-            case _ where word.hasPrefix("--"):
-                print("unknown option '\(word)'")
-                exit(64)
+            case "--case":
+                let name = words.popFirst() ?? ""
+                fixedSteps = TortureCase(rawValue: name)
+                if fixedSteps == nil { Self.refuse("There is no case '\(name)'.") }
+            case _ where word.hasPrefix("--"): Self.refuse("There is no option '\(word)'.")
             default: programs = word
             }
         }
+    }
+
+    private static func refuse(_ sentence: String) -> Never {
+        print(sentence)
+        exit(64)
     }
 
     func place(seed: UInt64, on loop: EventLoop) async throws -> any TormentedPlace {
         switch engine {
         case "memory": MemoryMeeting()
         case "directory": FolderMeeting(seed: seed)
-        case "postgres": try await ServerMeeting(on: loop)
+        case "postgres": try await ServerMeeting(seed: seed, on: loop)
         default: throw RoamError("There is no engine '\(engine)'.")
         }
     }

@@ -52,10 +52,12 @@ struct FolderMeeting: TormentedPlace {
 }
 
 /// A PostgreSQL server whose connections are cut, and which ends as in a crash.
-final class ServerMeeting: TormentedPlace {
+final class ServerMeeting: TormentedPlace, @unchecked Sendable {
     private let server: PostgresServer
+    private var random: SeededGenerator
 
-    init(on loop: EventLoop) async throws {
+    init(seed: UInt64, on loop: EventLoop) async throws {
+        random = SeededGenerator(seed: seed)
         // What was acknowledged is on the disk, so that a crash loses nothing.
         server = try PostgresServer(options: ["fsync=on"])
         _ = try await ServerSetup.initialize(at: server.address(), on: loop)
@@ -67,7 +69,7 @@ final class ServerMeeting: TormentedPlace {
     }
 
     func disturb() async throws {
-        if Int.random(in: 0..<10) == 0 {
+        if Int.random(in: 0..<10, using: &random) == 0 {
             try server.stop(.immediate)
             try server.start()
         } else {

@@ -19,6 +19,8 @@ final class TormentedMachine: @unchecked Sendable {
     private let connection: Connection
     var roamer: Roamer?
     var engine: (any Engine)?
+    /// A day in microseconds.
+    static let day: Int64 = 86_400_000_000
     /// How far the clock of the wall is off, in microseconds.
     var skew: Int64 = 0
     /// The start of the machine: a power cut makes another.
@@ -79,7 +81,10 @@ final class TormentedMachine: @unchecked Sendable {
         try await startDaemon()
     }
 
-    func end() {
+    /// Ends everything, also what refers to this machine.
+    func end() async {
+        await engine?.close()
+        (roamer, engine) = (nil, nil)
         daemon?.send(SIGKILL)
         _ = daemon?.waitUntilExit()
     }

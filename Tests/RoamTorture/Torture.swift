@@ -9,6 +9,7 @@ import RoamingTerms
 final class Torture: @unchecked Sendable {
     private static let domains =
         ["org.example.One", "org.example.Two"] + (0..<lateDomains).map { "org.example.Late\($0)" }
+        + ["org.example.Case"]
     /// The domains that appear one after the other, also in the middle of a round.
     private static let lateDomains = 8
     /// How many writes there are between two such domains.
@@ -28,7 +29,11 @@ final class Torture: @unchecked Sendable {
     private(set) var ledger = Ledger()
     private(set) var events: [String: Int] = [:]
     private var depth = 0
+    /// The step at which the next round ends, as if the process died.
+    private var deadlyStep: String?
     private let isVerbose: Bool
+    /// What has happened.
+    private(set) var story: [String] = []
 
     init(
         seed: UInt64, chance: Int = 8, cutsPower: Bool = true, movesClocks: Bool = true,
@@ -43,16 +48,16 @@ final class Torture: @unchecked Sendable {
         self.place = place
     }
 
-    /// Makes the machines, each with a value of its own that was there before.
+    /// Makes the machines.
     func begin(_ count: Int, programs: String) async throws {
         for number in 0..<count {
-            let machine = try await TormentedMachine(number, programs: programs, on: loop)
-            machines.append(machine)
-            try await edit(machine)
+            machines.append(try await TormentedMachine(number, programs: programs, on: loop))
         }
     }
 
+    /// Does random steps; each machine has a value of its own that was there before.
     func run(steps: Int) async throws {
+        for machine in machines { try await edit(machine) }
         for _ in 0..<steps { try await step() }
     }
 
@@ -74,15 +79,26 @@ final class Torture: @unchecked Sendable {
         else { return }
         let key = RoamingKey(domain: domain, name: name)
         let text = Int.random(in: 0..<6, using: &random) == 0 ? nil : ledger.nextText()
+        // The signal may come late, or never if the daemon dies.
+        try await write(text, to: key, on: machine) {
+            machine.roamer != nil && Bool.random(using: &random)
+        }
+    }
+
+    /// Writes a text, or removes a key.
+    ///
+    /// - Parameter isHeard: Whether the roaming service hears of it at once.
+    func write(
+        _ text: String?, to key: RoamingKey, on machine: TormentedMachine,
+        isHeard: () -> Bool = { true }
+    ) async throws {
         let (seen, isMade) = try await machine.write(text, to: key)
         guard isMade else { return }
         say(
-            "\(machine.number) writes \(text ?? "nothing") to \(domain) \(name), seeing \(seen ?? "nothing")"
-        )
+            "\(machine.number) writes \(text ?? "nothing") to \(key), seeing \(seen ?? "nothing")")
         ledger.note(text, of: key, on: machine.number, seeing: seen, at: Moment.now.wall)
-        if machine.roamer != nil, Bool.random(using: &random) {
-            // The signal may come late, or never if the daemon dies.
-            await machine.roamer?.noteChange(of: [name], in: domain)
+        if isHeard() {
+            await machine.roamer?.noteChange(of: [key.name], in: key.domain)
         } else {
             await machine.roamer?.noteMissedChanges()
         }
@@ -98,7 +114,7 @@ final class Torture: @unchecked Sendable {
         case 1 where cutsPower: try await cutPower(machine)
         case 2 where movesClocks:
             count("clocks moved")
-            machine.skew = Int64.random(in: -400...400, using: &random) * 86_400_000_000
+            machine.skew = Int64.random(in: -400...400, using: &random) * TormentedMachine.day
         case 3:
             count("engines disturbed")
             try await place.disturb()
@@ -109,16 +125,23 @@ final class Torture: @unchecked Sendable {
         }
     }
 
-    private func cutPower(_ machine: TormentedMachine) async throws {
+    func cutPower(_ machine: TormentedMachine) async throws {
         count("power cuts")
         say("the power of \(machine.number) is cut")
         try await machine.cutPower()
         let values = try await machine.values(of: Self.domains)
-        ledger.noteCut(of: machine.number, from: machine.durable, values: values)
+        let cut = ledger.noteCut(of: machine.number, from: machine.durable, values: values)
+        for write in cut {
+            say("gone with the power: \(write.text ?? "a removal") of \(write.key)")
+        }
     }
 
     /// Something that happens at a step of a round.
     private func happen(to machine: TormentedMachine, at step: String) async throws {
+        if step == deadlyStep {
+            deadlyStep = nil
+            throw Interruption()
+        }
         guard depth == 1, Int.random(in: 0..<100, using: &random) < chance else { return }
         depth += 1
         defer { depth -= 1 }
@@ -147,7 +170,16 @@ final class Torture: @unchecked Sendable {
         }
     }
 
-    private func round(_ machine: TormentedMachine) async throws {
+    /// - Parameter interruptedAt: The step at which the process of the roaming service dies.
+    func round(_ machine: TormentedMachine, interruptedAt deadlyStep: String) async throws {
+        self.deadlyStep = deadlyStep
+        try await round(machine)
+        guard self.deadlyStep == nil else {
+            throw RoamError("There was no step '\(deadlyStep)'.")
+        }
+    }
+
+    func round(_ machine: TormentedMachine) async throws {
         count("rounds")
         depth += 1
         defer { depth -= 1 }
@@ -247,14 +279,16 @@ final class Torture: @unchecked Sendable {
         return refused
     }
 
-    func end() {
-        for machine in machines { machine.end() }
+    func end() async {
+        for machine in machines { await machine.end() }
+        machines = []
     }
 
     private func count(_ event: String) { events[event, default: 0] += 1 }
 
-    private func say(_ line: @autoclosure () -> String) {
-        if isVerbose { print(line()) }
+    private func say(_ line: String) {
+        story.append(line)
+        if isVerbose { print(line) }
     }
 }
 

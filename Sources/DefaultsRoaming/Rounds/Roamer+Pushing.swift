@@ -18,12 +18,11 @@ extension Roamer {
                 return (count, isAgainDue)
             }
             // Invariant 2.
-            try state.noteDurable(upTo: await defaults.synchronize())
+            try await synchronize()
             var next = replica
             next.batch += 1
             next.nonce = ReplicaID.random().bytes
             next.isAnswered = false
-            try await beforeStep("synchronized")
             try state.begin(next, pushing: values)
             replica = next
             try await beforeStep("pushing")
@@ -31,6 +30,12 @@ extension Roamer {
             count += outcomes.count
             isAgainDue = isAgainDue || outcomes.contains { $0.result == .lost }
         }
+    }
+
+    /// Waits until what the daemon has is on its disk.
+    func synchronize() async throws {
+        try state.noteDurable(upTo: await defaults.synchronize())
+        try await beforeStep("synchronized")
     }
 
     /// Pushes the batch of an interrupted round again.
@@ -47,6 +52,7 @@ extension Roamer {
     ) async throws -> (values: [(RoamingKey, [UInt8]?)], isAnyDropped: Bool) {
         let edits = try state.edits().filter { $0.obstacle == nil }.prefix(Self.largestBatch)
         var (values, bytes, isAnyDropped): ([(RoamingKey, [UInt8]?)], Int, Bool) = ([], 0, false)
+        var changedBack: [RoamingKey] = []
         for (domain, edits) in Dictionary(grouping: edits, by: \.key.domain).sorted(by: {
             $0.key < $1.key
         }) {
@@ -60,8 +66,7 @@ extension Roamer {
                 let base = try state.base(of: key)
                 let isSame = (base?.digest ?? .ofNothing) == ValueDigest(of: archive)
                 if isSame, edit.moment != .asBase {
-                    // It was changed back.
-                    try state.removeEdit(of: key)
+                    changedBack.append(key)
                     isAnyDropped = true
                     if try state.arrival(of: key) != nil { isAgainDue = true }
                 } else if let obstacle = obstacle(to: archive, of: edit) {
@@ -72,6 +77,11 @@ extension Roamer {
                     bytes += archive?.count ?? 0
                 }
             }
+        }
+        if !changedBack.isEmpty {
+            // Invariant 7.
+            try await synchronize()
+            for key in changedBack { try state.removeEdit(of: key) }
         }
         return (values, isAnyDropped)
     }
@@ -138,12 +148,6 @@ extension Roamer {
             try await beforeStep("kept")
             var next = replica
             next.isAnswered = true
-            for outcome in outcomes where outcome.result == .lost {
-                // A version that was read already comes again.
-                if try state.arrival(of: outcome.key) == nil {
-                    next.revision = min(next.revision, max(outcome.mark.revision, 1) - 1)
-                }
-            }
             try state.end(
                 next, outcomes,
                 of: Dictionary(values.map { ($0.key, $0.archive) }) { first, _ in first })

@@ -32,6 +32,12 @@ extension Roamer {
             unknown = try await self.values(in: whole, of: domain, rule)
                 .filter { values[$0.key] == nil && !missing.contains($0.key) }
         }
+        // Invariant 7.
+        if try missing.contains(where: { try isChangedBack($0, to: nil) })
+            || values.contains(where: { try isChangedBack($0.key, to: $0.value) })
+        {
+            try await synchronize()
+        }
         try await beforeStep("looked")
         let times = since == nil ? [:] : try await times(of: Array(values.keys) + missing)
         let scan = Scan(isFirst: since == nil, isOlder: isOlder, times: times)
@@ -55,6 +61,14 @@ extension Roamer {
             try state.write(generation: difference.generation, of: domain)
         }
         replica = next
+    }
+
+    /// Whether a key that was edited has the value of its base again.
+    private func isChangedBack(
+        _ key: RoamingKey, to archive: [UInt8]?
+    ) throws(SQLiteError) -> Bool {
+        guard try state.edit(of: key) != nil else { return false }
+        return try (state.base(of: key)?.digest ?? .ofNothing) == ValueDigest(of: archive)
     }
 
     /// The values of a difference that roam.

@@ -13,6 +13,8 @@ package import RoamingTerms
 // 4. A removal is believed only if the database has a record of it.
 // 5. What loses is stored as a value of `RoamTerms.conflicts` before the engine forgets about it.
 // 6. What is known in memory about the replica changes when it is on disk. So a full disk loses nothing.
+// 7. An edit that was changed back is forgotten when the change back is on disk. Otherwise a power cut
+//    would leave a value that is neither an edit nor the engine's.
 
 /// Keeps the defaults of a replica and an engine the same.
 ///

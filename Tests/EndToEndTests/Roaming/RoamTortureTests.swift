@@ -8,15 +8,20 @@ import Testing
     func `Whatever fails, all machines become the same and nothing is lost`(engine: String)
         async throws
     {
-        try ShippedPrograms.requireNew()
         let seed = UInt32.random(in: 1...1_000_000)
-        print("RoamTorture --engine \(engine) --first \(seed)")
+        try await torture("--engine", engine, "--first", "\(seed)", "--steps", "300")
+    }
+
+    @Test(arguments: ["death-after-storing", "moved-clock", "change-back"])
+    func `What random steps seldom meet is tried by itself`(name: String) async throws {
+        try await torture("--case", name)
+    }
+
+    private func torture(_ arguments: String...) async throws {
+        try ShippedPrograms.requireNew()
+        print("RoamTorture \(arguments.joined(separator: " "))")
         let program = Desktop.packageDirectory + ".build/debug/RoamTorture"
-        let command =
-            HangGuard.command + [
-                program, Desktop.programs, "--engine", engine, "--first", "\(seed)", "--steps",
-                "300",
-            ]
+        let command = HangGuard.command + [program, Desktop.programs] + arguments
         let result = await withCheckedContinuation { continuation in
             Thread { continuation.resume(returning: ProgramResult.run(command)) }.start()
         }

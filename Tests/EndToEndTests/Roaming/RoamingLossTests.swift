@@ -87,4 +87,44 @@ import Testing
         try tower.desktop.remove(managed, in: .managed)
         try tower.waitUntil("org.example.Other", "Font", is: "Thick")
     }
+
+    @Test func `What a damaged database has lost comes back from the other machine`() throws {
+        try enable()
+        let fill = """
+            import json
+            print(json.dumps({f"key{number:03}": f"value {number} " * 40 for number in range(400)}))
+            """
+        let values = laptop.desktop.directory.path + "/values.json"
+        try ProgramResult.run(["/usr/bin/python3", "-c", fill]).requireOutput()
+            .write(toFile: values, atomically: true, encoding: .utf8)
+        try laptop.desktop.tool("import", "org.example.Editor", values).requireOutput()
+        try laptop.roam("now")
+        try tower.waitUntil("org.example.Editor", "key399", is: text(of: 399))
+        try laptop.roam("pause")
+        _ = try laptop.desktop.waitForDailyBackup()
+        try FileManager.default.removeItem(atPath: laptop.desktop.backupsPath)
+        try laptop.desktop.stopDaemon()
+        try laptop.desktop.zeroPages()
+        let whole = keys(on: tower)
+        #expect(whole.count == 401)
+        #expect(keys(on: laptop).count < 401)
+        try laptop.roam("resume")
+        try laptop.roam("now")
+        #expect(keys(on: laptop) == whole)
+        try tower.roam("now")
+        #expect(keys(on: tower) == whole)
+        for number in [0, 123, 399] {
+            let key = String(format: "key%03d", number)
+            #expect(laptop.read("org.example.Editor", key) == text(of: number))
+        }
+        #expect(try laptop.roam("conflicts") == "" && tower.roam("conflicts") == "")
+    }
+
+    private func text(of number: Int) -> String {
+        String(repeating: "value \(number) ", count: 40)
+    }
+
+    private func keys(on machine: RoamingDesktop) -> Set<Substring> {
+        Set(machine.desktop.tool("keys", "org.example.Editor").output.split(separator: "\n"))
+    }
 }
