@@ -18,27 +18,39 @@ struct SignInTests {
     init() async throws {
         files = try TemporaryDirectory()
         chmod(files.path, 0o755)
-        port = try Self.freePort()
         try Self.makeAuthority("authority", in: files)
         try Self.makeAuthority("stranger", in: files)
         try Self.makeCertificate("server", for: "localhost", in: files)
         try Self.makeCertificate("ada", for: "ada", in: files)
-        let postgres = try PostgresServer(
-            authentication: [
-                "local all postgres trust",
-                "hostssl all ada all cert",
-                "hostssl all +roam_user all scram-sha-256",
-            ],
-            port: port,
-            options: [
-                "listen_addresses=127.0.0.1", "ssl=on",
-                "ssl_cert_file=\(files.path)/server.crt", "ssl_key_file=\(files.path)/server.key",
-                "ssl_ca_file=\(files.path)/authority.crt",
-            ]
-        ) { [files] server in
-            try server.give("\(files.path)/server.key")
-        }
+        let postgres = try Self.start(with: files)
+        port = postgres.port
         server = try await RoamingServer(postgres)
+    }
+
+    /// Starts a server on loopback, with another port if another program has taken one meanwhile.
+    private static func start(with files: TemporaryDirectory) throws -> PostgresServer {
+        while true {
+            do {
+                return try PostgresServer(
+                    authentication: [
+                        "local all postgres trust",
+                        "hostssl all ada all cert",
+                        "hostssl all +roam_user all scram-sha-256",
+                    ],
+                    port: freePort(),
+                    options: [
+                        "listen_addresses=127.0.0.1", "ssl=on",
+                        "ssl_cert_file=\(files.path)/server.crt",
+                        "ssl_key_file=\(files.path)/server.key",
+                        "ssl_ca_file=\(files.path)/authority.crt",
+                    ]
+                ) { server in
+                    try server.give("\(files.path)/server.key")
+                }
+            } catch let error as ProgramFailure
+                where error.description.contains("could not bind")
+            {}
+        }
     }
 
     private static func freePort() throws -> UInt16 {
