@@ -66,11 +66,12 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
-	mypy python3-cffi python3-pip python3-pytest python3-setuptools openssl pgbouncer postgresql
+	mypy python3-cffi python3-pip python3-pytest python3-setuptools \
+	krb5-admin-server krb5-kdc krb5-user openssl pgbouncer postgresql
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
-	python3-cffi python3-gi python3-pip python3-setuptools
+	postgresql python3-cffi python3-gi python3-pip python3-setuptools
 FLEET_PACKAGES = pgbouncer postgresql
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \

@@ -16,7 +16,8 @@ from privatebus import BUS, BUS_OBJECT, NAME, OBJECT, PrivateBus, activation_fil
 from servicemanager import ServiceManager
 
 FLOOR = "org.defaultsd.BenchFloor"
-SERVICES = NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
+ROAM = "org.defaultsd.Roam1"
+SERVICES = ROAM, NAME, FLOOR, "ca.desrt.dconf", "org.xfce.Xfconf"
 
 
 class Stopped(Exception):

@@ -112,6 +112,26 @@ struct ServerSetupTests {
         }
     }
 
+    @Test func `The data of a role that is gone can be removed, once`() async throws {
+        let server = try await RoamingServer.shared
+        let (address, loop) = (server.postgres.address(), server.loop.loop)
+        let user = try await server.newUser()
+        let machine = try server.machine(of: user)
+        try await machine.meet()
+        try await machine.push(edit("k", "1"))
+        await machine.engine.close()
+        try await ServerSetup.removeUser(user, withData: false, at: address, on: loop)
+        try server.administer("DROP ROLE \(user)")
+        try await ServerSetup.removeUser(user, withData: true, at: address, on: loop)
+        #expect(
+            try server.administer("SELECT count(*) FROM roam.entry WHERE owner = '\(user)'")
+                == "0\n")
+        let error = await #expect(throws: SetupError.self) {
+            try await ServerSetup.removeUser(user, withData: true, at: address, on: loop)
+        }
+        #expect(error?.description.contains(user) == true)
+    }
+
     @Test func `Roles for which row security does not hold are no users`() async throws {
         let server = try await RoamingServer.shared
         try server.administer(

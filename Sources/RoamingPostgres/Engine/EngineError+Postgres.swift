@@ -12,7 +12,9 @@ extension EngineError {
                 "the server does not let you in: \(said); put the password into ~/.pgpass, or use a "
                     + "certificate or Kerberos")
         case .noConnection:
-            self.init(.unreachable, "cannot connect to \(said); the next attempt comes by itself")
+            let hint = said.contains("GSSAPI") ? "get a Kerberos ticket with 'kinit'; " : ""
+            self.init(
+                .unreachable, "cannot connect to \(said); \(hint)the next attempt comes by itself")
         case .lost:
             self.init(.unreachable, "the connection was lost: \(said)")
         case .unexpected, .wrongAddress:

@@ -123,12 +123,17 @@ extension ServerSetup {
         try await reporting(address) {
             try await connected(to: address, on: loop) { connection in
                 try await Schema.requireCurrent(on: connection, limit: limit)
-                guard try await RoleFacts(name, connection).exists else {
+                let hasRole = try await RoleFacts(name, connection).exists
+                let hasAccount = try await hasAccount(name, connection)
+                guard hasRole || hasAccount else {
                     throw SetupError.noUser(name)
                 }
-                var statements = [
-                    Statement("BEGIN"),
-                    Statement("REVOKE \(Schema.userRole) FROM \(quote(name))"),
+                var statements = [Statement("BEGIN")]
+                if hasRole {
+                    statements.append(
+                        Statement("REVOKE \(Schema.userRole) FROM \(quote(name))"))
+                }
+                statements += [
                     Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
                     Statement("DELETE FROM roam.token WHERE owner = $1", [.text(name)]),
                 ]
@@ -148,6 +153,19 @@ extension ServerSetup {
                         """, [.text(name)]), limit: limit)
             }
         }
+    }
+
+    /// Whether there is an account, also of a role that is gone.
+    private static func hasAccount(
+        _ name: String, _ connection: PostgresConnection
+    ) async throws -> Bool {
+        let results = try await connection.run(
+            [
+                Statement("BEGIN"), Statement("SET LOCAL ROLE \(Schema.ownerRole)"),
+                Statement("SELECT FROM roam.account WHERE owner = $1", [.text(name)]),
+                Statement("COMMIT"),
+            ], limit: limit)
+        return results[2].count > 0
     }
 
     /// The users who have an account.
