@@ -52,7 +52,7 @@ extension Roamer {
     ) async throws -> (values: [(RoamingKey, [UInt8]?)], isAnyDropped: Bool) {
         let edits = try state.edits().filter { $0.obstacle == nil }.prefix(Self.largestBatch)
         var (values, bytes, isAnyDropped): ([(RoamingKey, [UInt8]?)], Int, Bool) = ([], 0, false)
-        var changedBack: [RoamingKey] = []
+        var changedBack: [EditedKey] = []
         for (domain, edits) in Dictionary(grouping: edits, by: \.key.domain).sorted(by: {
             $0.key < $1.key
         }) {
@@ -66,7 +66,7 @@ extension Roamer {
                 let base = try state.base(of: key)
                 let isSame = (base?.digest ?? .ofNothing) == ValueDigest(of: archive)
                 if isSame, edit.moment != .asBase {
-                    changedBack.append(key)
+                    changedBack.append(edit)
                     isAnyDropped = true
                     if try state.arrival(of: key) != nil { isAgainDue = true }
                 } else if let obstacle = obstacle(to: archive, of: edit) {
@@ -81,7 +81,7 @@ extension Roamer {
         if !changedBack.isEmpty {
             // Invariant 7.
             try await synchronize()
-            for key in changedBack { try state.removeEdit(of: key) }
+            for edit in changedBack { try forget(edit) }
         }
         return (values, isAnyDropped)
     }
@@ -148,9 +148,11 @@ extension Roamer {
             try await beforeStep("kept")
             var next = replica
             next.isAnswered = true
+            // What does not roam any more has no base.
+            let covered = values.filter { choice.covers($0.key) }
             try state.end(
                 next, outcomes,
-                of: Dictionary(values.map { ($0.key, $0.archive) }) { first, _ in first })
+                of: Dictionary(covered.map { ($0.key, $0.archive) }) { first, _ in first })
             replica = next
             return outcomes
         } catch let error as EngineError {

@@ -10,7 +10,11 @@ extension Roamer {
         guard let rule = choice.rule(for: domain) else { return }
         let since = try state.generations(of: domain)
         var difference = try await defaults.difference(of: domain, since: since?.looked ?? 0)
-        if let since, !difference.isComplete, since.durable > 0 {
+        var isWhole = true
+        if let since, !difference.isComplete {
+            isWhole = try await isRecordWhole(since: since.looked, in: difference)
+        }
+        if let since, !isWhole, since.durable > 0 {
             // A power cut may have taken the changes after that. None of them has left this machine.
             difference = try await defaults.difference(of: domain, since: since.durable)
         }
@@ -20,23 +24,31 @@ extension Roamer {
         var isOlder = false
         var lost: [RoamingKey] = []
         if let since, !difference.isComplete {
-            isOlder = try await !isRecordWhole(since: since.durable, in: difference)
+            if !isWhole {
+                isOlder = try await !isRecordWhole(since: since.durable, in: difference)
+            }
             for (key, base) in try state.bases(in: domain)
             where base.digest != .ofNothing && values[key] == nil && !missing.contains(key) {
-                if isOlder { lost.append(key) } else { missing.insert(key) }
+                if !isOlder {
+                    missing.insert(key)
+                } else if try state.edit(of: key)?.isRemoval != true {
+                    lost.append(key)
+                }
             }
         }
         var unknown: [RoamingKey: [UInt8]] = [:]
-        if try state.hasNewKeys(domain) {
+        let hasNewKeys = try state.hasNewKeys(domain)
+        if hasNewKeys {
             let whole = try await defaults.wholeDifference(of: domain)
             unknown = try await self.values(in: whole, of: domain, rule)
                 .filter { values[$0.key] == nil && !missing.contains($0.key) }
         }
-        // Invariant 7.
-        if try missing.contains(where: { try isChangedBack($0, to: nil) })
+        // Invariant 7. What becomes durable is not noted: other domains were not looked at yet.
+        if try hasNewKeys || missing.contains(where: { try isChangedBack($0, to: nil) })
             || values.contains(where: { try isChangedBack($0.key, to: $0.value) })
         {
-            try await synchronize()
+            try await defaults.synchronize()
+            try await beforeStep("synchronized")
         }
         try await beforeStep("looked")
         let times = since == nil ? [:] : try await times(of: Array(values.keys) + missing)
@@ -104,8 +116,7 @@ extension Roamer {
         var base = try state.base(of: key)
         let known = try state.edit(of: key)
         if (base?.digest ?? .ofNothing) == ValueDigest(of: archive) {
-            // The engine has lost what is here, and gets it again.
-            if known?.moment != .asBase { try state.removeEdit(of: key) }
+            if let known { try forget(known) }
             return
         }
         if scan.isOlder, base != nil {
@@ -127,6 +138,18 @@ extension Roamer {
             EditedKey(
                 key: key, moment: moment, isRemoval: archive == nil,
                 obstacle: archive.flatMap(Self.obstacle)))
+    }
+
+    /// Forgets an edit, because its key has the value of its base again.
+    func forget(_ edit: EditedKey) throws(SQLiteError) {
+        guard edit.moment != .asBase else { return }
+        if let base = try state.base(of: edit.key), base.mark == nil, case .known = base.time {
+            // The engine has lost the base, and gets it again.
+            try state.write(
+                EditedKey(key: edit.key, moment: .asBase, isRemoval: base.digest == .ofNothing))
+        } else {
+            try state.removeEdit(of: edit.key)
+        }
     }
 
     /// How many keys a call names.

@@ -326,16 +326,18 @@ package actor Roamer {
         var base = doubtful
         base.isDoubtful = false
         let edit = try state.edit(of: version.key)
+        let asBase = EditedKey(
+            key: version.key, moment: .asBase, isRemoval: base.digest == .ofNothing)
         if base.digest == ValueDigest(of: version.archive) {
             (base.mark, base.time) = (version.mark, version.time)
         } else if edit == nil, version.time <= base.time {
             // An earlier version of what stands here: it is replaced knowingly.
             base.mark = version.mark
-            try state.write(EditedKey(key: version.key, moment: .asBase))
+            try state.write(asBase)
         } else {
             // The writer of the version may not have known what stands here, and the other way around.
             base.mark = nil
-            try state.write(edit ?? EditedKey(key: version.key, moment: .asBase))
+            try state.write(edit ?? asBase)
             try state.write(Arrival(version: version))
         }
         try state.write(base, of: version.key)
