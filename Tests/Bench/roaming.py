@@ -1,9 +1,7 @@
-"""How long a change takes from one machine of a user to another, and what the service costs that waits."""
+"""How long a change takes from one machine of a user to another, and what the idle roaming service costs."""
 
 import contextlib
-import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import tempfile
@@ -13,6 +11,7 @@ from gi.repository import Gio, GLib
 
 from desktop import BUS, BUS_OBJECT, NAME, ROAM
 from idle import count_system_calls
+from postgresserver import postgres_server, programs
 from rounds import print_table
 
 DOMAIN, KEY = "org.example.Bench", "Key"
@@ -28,17 +27,17 @@ def measure(bench):
         shared = pathlib.Path(folder) / "shared"
         shared.mkdir()
         rows.append(measure_place(bench, "a directory", "--directory", shared))
-        with server(bench, pathlib.Path(folder)) as address:
-            if address:
+        if programs():
+            with server(bench, pathlib.Path(folder)) as address:
                 rows.append(measure_place(bench, "PostgreSQL", "--server", address))
-            else:
-                print("PostgreSQL is not installed: it is left out")
+        else:
+            print("PostgreSQL is not installed: it is left out")
     print_table(
         "roaming: from the reply to a change on one machine to the signal on another",
         ("by", "of a durable change", "half of rounds", "p50, ms", "p90, ms", "aim"),
         [row[:-1] for row in rows])
     for place, *_, (memory, calls) in rows:
-        print(f"the service that waits for {place}: {memory:.1f} MB anonymous (aim 4), "
+        print(f"the idle service with {place}: {memory:.1f} MB anonymous (aim 4), "
               f"{calls} system calls in 10 s (aim 0)")
 
 
@@ -98,32 +97,13 @@ def wait_for(heard):
 
 @contextlib.contextmanager
 def server(bench, folder):
-    """A PostgreSQL server on a socket in a folder, with a user of defaultsd: its address; None without one."""
-    programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    if not programs:
-        yield None
-        return
+    """A PostgreSQL server with a user of defaultsd: its address."""
     place = folder / "server"
     place.mkdir()
-    as_user = []
-    if os.geteuid() == 0:
-        as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        folder.chmod(0o711)
-        shutil.chown(place, "postgres", "postgres")
-    subprocess.run([*as_user, programs[-1] / "initdb", "-D", place / "data", "-A", "trust", "-U", "postgres"],
-                   check=True, stdout=subprocess.DEVNULL)
-    process = subprocess.Popen(
-        [*as_user, programs[-1] / "postgres", "-D", place / "data", "-c", "listen_addresses=", "-k", place],
-        stderr=subprocess.PIPE, text=True)
-    try:
-        while "ready to accept" not in (line := process.stderr.readline()):
-            if not line:
-                raise RuntimeError("PostgreSQL did not start")
-        roam = bench.tools.directory / "defaultsd-roam"
+    # The server has another user, and its directory is below.
+    folder.chmod(0o711)
+    with postgres_server(place):
         for words in (["init"], ["add-user", "ada"]):
-            subprocess.run([roam, "server", *words, "--database", f"host={place} user=postgres"], check=True,
-                           stdout=subprocess.DEVNULL)
+            subprocess.run([bench.tools.directory / "defaultsd-roam", "server", *words, "--database",
+                            f"host={place} user=postgres"], check=True, stdout=subprocess.DEVNULL)
         yield f"host={place} user=ada"
-    finally:
-        process.terminate()
-        process.communicate()

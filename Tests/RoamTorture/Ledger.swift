@@ -37,7 +37,7 @@ struct Ledger {
     mutating func noteCut(
         of machine: Int, from first: Int, values: [RoamingKey: String]
     ) -> [Write] {
-        let earlier = writes
+        var cut: [Write] = []
         var later: [RoamingKey: [Int]] = [:]
         for write in writes[first...] where write.machine == machine && !write.isCut {
             later[write.key, default: []].append(write.number)
@@ -47,9 +47,10 @@ struct Ledger {
             let standing = numbers.lastIndex { writes[$0].text == values[key] }
             for number in numbers.suffix(from: standing.map { $0 + 1 } ?? 0) {
                 writes[number].isCut = true
+                cut.append(writes[number])
             }
         }
-        return writes.filter { $0.isCut && !earlier[$0.number].isCut }
+        return cut
     }
 
     /// What is wrong at the end.
@@ -60,9 +61,6 @@ struct Ledger {
         var knewWinner: [String] = []
         var conflicts = 0
         var wrongWinners = 0
-
-        /// Whether anything was lost, or came about that nobody wrote.
-        var isWrong: Bool { ![gone, cameBack, ghosts, knewWinner].allSatisfy(\.isEmpty) }
     }
 
     /// Compares the end with what was written.

@@ -41,27 +41,26 @@ enum Main {
                 return (isSame, verdict, refused)
             }.value
             let (isSame, verdict, refused) = outcome
+            var isSeedWrong = !isSame || torture.ledger.writes.isEmpty
             for (name, texts) in [
                 ("gone", verdict.gone), ("came back", verdict.cameBack), ("ghosts", verdict.ghosts),
                 ("loser knew winner", verdict.knewWinner), ("refused", refused),
             ] {
                 sums[name, default: 0] += texts.count
                 if !texts.isEmpty {
-                    isWrong = true
+                    isSeedWrong = true
                     print("seed \(seed): \(name): \(texts.joined(separator: ", "))")
                 }
             }
-            if !options.isVerbose, !isSame || verdict.isWrong {
-                print(torture.story.joined(separator: "\n"))
-            }
-            sums["diverged", default: 0] += isSame ? 0 : 1
-            isWrong = isWrong || !isSame || torture.ledger.writes.isEmpty
             if let steps = options.fixedSteps {
-                isWrong =
-                    isWrong || verdict.conflicts != steps.conflicts || verdict.wrongWinners > 0
+                isSeedWrong =
+                    isSeedWrong || verdict.conflicts != steps.conflicts || verdict.wrongWinners > 0
             } else {
                 sums["steps", default: 0] += options.steps
             }
+            if isSeedWrong, !options.isVerbose { print(torture.story.joined(separator: "\n")) }
+            isWrong = isWrong || isSeedWrong
+            sums["diverged", default: 0] += isSame ? 0 : 1
             sums["writes", default: 0] += torture.ledger.writes.count
             sums["conflicts", default: 0] += verdict.conflicts
             sums["earlier edit won", default: 0] += verdict.wrongWinners

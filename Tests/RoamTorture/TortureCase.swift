@@ -1,7 +1,7 @@
 import DefaultsRoaming
 
 /// Steps in a fixed order, for parts of the algorithm that random steps seldom need.
-enum TortureCase: String, CaseIterable {
+enum TortureCase: String {
     /// A service dies after its daemon has stored a version, and before it notes that. Meanwhile the
     /// other machine changes the value again. What the daemon stored is no edit of this machine.
     case deathAfterStoring = "death-after-storing"

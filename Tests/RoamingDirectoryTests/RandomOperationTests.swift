@@ -9,14 +9,14 @@ struct RandomOperationTests {
 
     @Test(
         "are the same in the end, and no value is lost, whatever the synchroniser does",
-        arguments: 0..<UInt64(4))
+        arguments: 0..<UInt64(8))
     func torture(seed: UInt64) async throws {
         try await run(seed: seed, forgetting: false)
     }
 
     @Test(
         "are the same in the end, and no value is lost, also if they are forgotten and come back",
-        arguments: 100..<UInt64(103))
+        arguments: 100..<UInt64(106))
     func forgetting(seed: UInt64) async throws {
         try await run(seed: seed, forgetting: true)
     }

@@ -145,8 +145,7 @@ extension Roamer {
         guard edit.moment != .asBase else { return }
         if let base = try state.base(of: edit.key), base.mark == nil, case .known = base.time {
             // The engine has lost the base, and gets it again.
-            try state.write(
-                EditedKey(key: edit.key, moment: .asBase, isRemoval: base.digest == .ofNothing))
+            try state.write(.asBase(base, of: edit.key))
         } else {
             try state.removeEdit(of: edit.key)
         }

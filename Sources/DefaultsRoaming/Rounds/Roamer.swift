@@ -326,8 +326,7 @@ package actor Roamer {
         var base = doubtful
         base.isDoubtful = false
         let edit = try state.edit(of: version.key)
-        let asBase = EditedKey(
-            key: version.key, moment: .asBase, isRemoval: base.digest == .ofNothing)
+        let asBase = EditedKey.asBase(base, of: version.key)
         if base.digest == ValueDigest(of: version.archive) {
             (base.mark, base.time) = (version.mark, version.time)
         } else if edit == nil, version.time <= base.time {
@@ -354,9 +353,7 @@ package actor Roamer {
             base.isDoubtful = false
             base.mark = nil
             try state.write(base, of: key)
-            if try state.edit(of: key) == nil {
-                try state.write(EditedKey(key: key, moment: .asBase))
-            }
+            if try state.edit(of: key) == nil { try state.write(.asBase(base, of: key)) }
         }
     }
 

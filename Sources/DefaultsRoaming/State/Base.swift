@@ -25,6 +25,11 @@ struct EditedKey: Sendable, Equatable {
     var isRemoval = false
     /// Why it stays here for now; nil if it is to be pushed.
     var obstacle: String?
+
+    /// An edit that pushes a base again, because the engine has lost it.
+    static func asBase(_ base: Base, of key: RoamingKey) -> EditedKey {
+        EditedKey(key: key, moment: .asBase, isRemoval: base.digest == .ofNothing)
+    }
 }
 
 /// A version that the engine has given out, and that is not stored here yet.

@@ -124,8 +124,7 @@ extension ServerSetup {
             try await connected(to: address, on: loop) { connection in
                 try await Schema.requireCurrent(on: connection, limit: limit)
                 let hasRole = try await RoleFacts(name, connection).exists
-                let hasAccount = try await hasAccount(name, connection)
-                guard hasRole || hasAccount else {
+                if !hasRole, try await !hasAccount(name, connection) {
                     throw SetupError.noUser(name)
                 }
                 var statements = [Statement("BEGIN")]
@@ -155,7 +154,7 @@ extension ServerSetup {
         }
     }
 
-    /// Whether there is an account, also of a role that is gone.
+    /// Whether there is an account, even if its role was dropped.
     private static func hasAccount(
         _ name: String, _ connection: PostgresConnection
     ) async throws -> Bool {
