@@ -73,7 +73,9 @@ package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible 
 // MARK: The marker
 
 extension RoamingFolder {
-    /// Reads the ID of this directory from its marker file. A new directory gets a marker first.
+    /// Reads the ID of this directory from its marker file.
+    ///
+    /// A new directory gets a marker first.
     ///
     /// - Parameter isKnown: Whether the replica was here before, so that there must be a marker.
     func place(isKnown: Bool) throws -> [UInt8] {
