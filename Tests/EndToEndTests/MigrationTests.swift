@@ -78,7 +78,7 @@ import Testing
     func `Without any daemon nothing is migrated, and this is reported`() throws {
         // A copy that has no daemon beside it.
         let program = desktop.directory.path + "/MigratingProgram"
-        try FileManager.default.copyItem(atPath: Self.program, toPath: program)
+        try copyProgram(Self.program, to: program)
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(desktop.directory.path)/no-bus"
         environment["PATH"] = "/usr/bin:/bin"

@@ -130,8 +130,7 @@ import Testing
     {
         let bin = desktop.directory.path + "/bin"
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-        try FileManager.default.copyItem(
-            atPath: Desktop.programs + "/defaultsctl", toPath: bin + "/defaultsctl")
+        try copyProgram(Desktop.programs + "/defaultsctl", to: bin + "/defaultsctl")
         var environment = desktop.environmentWithoutBus
         environment["PATH"] = "/usr/bin:/bin"
         let none = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)

@@ -64,6 +64,14 @@ public struct ProgramResult: Sendable {
     }
 }
 
+/// Copies a program that is then run.
+///
+/// Another process copies it. If this one did, a program that another test starts meanwhile could inherit
+/// the open file, and the system would refuse to run it (`ETXTBSY`).
+public func copyProgram(_ program: String, to path: String) throws {
+    try ProgramResult.run(["cp", program, path]).requireOutput()
+}
+
 /// A program that was to succeed and did not.
 public struct ProgramFailure: Error, CustomStringConvertible {
     let result: ProgramResult

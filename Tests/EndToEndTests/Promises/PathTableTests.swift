@@ -33,13 +33,19 @@ import Testing
         let app = "org.example.App"
         var used: Set<String> = []
         func live(_ body: () throws -> Void, _ end: Int32) throws {
-            let trace = root + "/trace"
+            // Each thread has a file of its own: in one file, a call of one thread divides the line of
+            // another, and its first part does not say whether the path is there.
+            let traces = try TemporaryDirectory()
             let daemon = try desktop.startDaemon(
-                by: "strace", "-f", "-qq", "-y", "-s", "4096", "-e", "trace=%file", "-o", trace)
+                by: "strace", "-ff", "-qq", "-y", "-s", "4096", "-e", "trace=%file", "-o",
+                traces.path + "/trace")
             try body()
             try desktop.killDaemon(end)
             daemon.waitUntilExit()
-            used.formUnion(Self.paths(in: try String(contentsOfFile: trace, encoding: .utf8)))
+            for name in try FileManager.default.contentsOfDirectory(atPath: traces.path) {
+                let trace = try String(contentsOfFile: "\(traces.path)/\(name)", encoding: .utf8)
+                used.formUnion(Self.paths(in: trace))
+            }
         }
         try live(
             {
