@@ -30,7 +30,7 @@ final class SealedEngineTests {
         Batch(
             number: number, nonce: ReplicaID.random().bytes,
             edits: values.map {
-                Edit(key: $0.0, archive: $0.1, age: nil, base: nil, baseTime: .unknown)
+                Edit(key: $0.0, archive: $0.1, age: nil, base: nil, earliest: .unknown)
             })
     }
 

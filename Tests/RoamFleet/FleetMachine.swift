@@ -139,7 +139,7 @@ final class FleetMachine: @unchecked Sendable {
         let edits = keys.map { key in
             Edit(
                 key: Self.key(key), archive: EditMoments.value(number), age: .zero,
-                base: marks[Self.key(key)], baseTime: .unknown)
+                base: marks[Self.key(key)], earliest: .unknown)
         }
         let batch = Batch(
             number: (lastBatch?.number ?? 0) + 1, nonce: ReplicaID.random().bytes, edits: edits)

@@ -1,4 +1,5 @@
 import DefaultsRoaming
+import KeyedArchive
 
 /// The end of the roaming service at some step, or a lost reply.
 struct Interruption: Error {}
@@ -6,10 +7,18 @@ struct Interruption: Error {}
 /// An engine to which something happens before and after each call.
 final class FaultyEngine: Engine, @unchecked Sendable {
     private let engine: any Engine
+    private let say: @Sendable (String) -> Void
     private let happen: @Sendable (String) async throws -> Void
 
-    init(_ engine: any Engine, happen: @escaping @Sendable (String) async throws -> Void) {
+    /// - Parameters:
+    ///   - say: Tells what the engine was given and has given out.
+    ///   - happen: Called before and after each call, with its name.
+    init(
+        _ engine: any Engine, say: @escaping @Sendable (String) -> Void,
+        happen: @escaping @Sendable (String) async throws -> Void
+    ) {
         self.engine = engine
+        self.say = say
         self.happen = happen
     }
 
@@ -29,17 +38,41 @@ final class FaultyEngine: Engine, @unchecked Sendable {
         lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) async throws -> Meeting {
         try await around("meeting") {
-            try await engine.meet(replica, named: name, known: known, lastBatch: lastBatch)
+            let meeting = try await engine.meet(
+                replica, named: name, known: known, lastBatch: lastBatch)
+            if meeting.state != .continued { say("is met as \(meeting.state)") }
+            return meeting
         }
     }
 
     func pull(after revision: UInt64, limit: Int) async throws -> Page {
         // Small pages, so that there are several.
-        try await around("pulling") { try await engine.pull(after: revision, limit: 3) }
+        try await around("pulling") {
+            let page = try await engine.pull(after: revision, limit: 3)
+            for version in page.versions {
+                say("pulls \(text(version.archive)) of \(version.key)")
+            }
+            for loser in page.losers { say("pulls that \(text(loser.archive)) has lost") }
+            return page
+        }
     }
 
     func push(_ batch: Batch) async throws -> (outcomes: [Outcome], losers: [Loser]) {
-        try await around("pushing") { try await engine.push(batch) }
+        try await around("pushing") {
+            let (outcomes, losers) = try await engine.push(batch)
+            for (edit, outcome) in zip(batch.edits, outcomes) {
+                say("pushes \(text(edit.archive)) of \(edit.key), which \(outcome.result)")
+            }
+            for loser in losers { say("hears that \(text(loser.archive)) has lost") }
+            return (outcomes, losers)
+        }
+    }
+
+    private func text(_ archive: [UInt8]?) -> String {
+        guard let archive else { return "nothing" }
+        let valid = try? KeyedArchive(validating: archive)
+        return valid.flatMap { try? KeyedArchiveDecoder().decode(String.self, from: $0) }
+            ?? "\(archive.count) bytes"
     }
 
     func noteKept(_ losers: [Loser]) async throws {

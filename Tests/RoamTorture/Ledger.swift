@@ -12,8 +12,13 @@ struct Ledger {
         let seen: Int?
         /// The true time, in microseconds.
         let time: Int64
-        /// Whether a power cut took it before it was on disk.
+        /// Whether a power cut took it before it was on disk, or its writer took it back.
         var isCut = false
+        /// Whether its machine was put back before it had left it for sure.
+        var isUncertain = false
+        /// Whether a machine was put back to it, or has written it before it joined again. So it may lose
+        /// to what it has replaced.
+        var isOld = false
     }
 
     private(set) var writes: [Write] = []
@@ -22,11 +27,12 @@ struct Ledger {
     func nextText() -> String { "value \(writes.count)" }
 
     mutating func note(
-        _ text: String?, of key: RoamingKey, on machine: Int, seeing seen: String?, at time: Int64
+        _ text: String?, of key: RoamingKey, on machine: Int, seeing seen: String?, at time: Int64,
+        isOld: Bool
     ) {
         let write = Write(
             number: writes.count, machine: machine, key: key, text: text,
-            seen: seen.flatMap { byText[$0] }, time: time)
+            seen: seen.flatMap { byText[$0] }, time: time, isOld: isOld)
         if let text { byText[text] = write.number }
         writes.append(write)
     }
@@ -53,6 +59,29 @@ struct Ledger {
         return cut
     }
 
+    /// Notes that the last write of a key was taken back before anybody saw it.
+    mutating func noteChangeBack(of key: RoamingKey) {
+        guard let last = writes.lastIndex(where: { $0.key == key }) else { return }
+        writes[last].isCut = true
+    }
+
+    /// Notes that the disk of a machine was replaced by an older one.
+    ///
+    /// - Parameters:
+    ///   - first: The first write that may not have left the machine.
+    ///   - values: What it has now.
+    ///   - lost: The losers that only this machine had kept.
+    mutating func notePutBack(
+        of machine: Int, from first: Int, values: [RoamingKey: String],
+        keptOnlyThere lost: Set<String>
+    ) {
+        for number in lost.compactMap({ byText[$0] }) { writes[number].isUncertain = true }
+        for number in first..<writes.count where writes[number].machine == machine {
+            writes[number].isUncertain = true
+        }
+        for number in values.values.compactMap({ byText[$0] }) { writes[number].isOld = true }
+    }
+
     /// What is wrong at the end.
     struct Verdict {
         var gone: [String] = []
@@ -75,7 +104,7 @@ struct Ledger {
             if let seen = write.seen { replaced[seen, default: []].append(write) }
         }
         let keptByKey = Dictionary(grouping: kept.compactMap { byText[$0] }) { writes[$0].key }
-        for write in writes {
+        for write in writes where !write.isUncertain {
             guard let text = write.text else { continue }
             let stands = values[write.key] == text
             if write.isCut {
@@ -85,7 +114,10 @@ struct Ledger {
             let successors = replaced[write.number] ?? []
             if !stands, successors.isEmpty, !kept.contains(text) { verdict.gone.append(text) }
             // A successor that did not lose has replaced it for good.
-            if stands, successors.contains(where: { isCertain($0, kept, keptByKey[$0.key] ?? []) })
+            if stands,
+                successors.contains(where: {
+                    !$0.isUncertain && !$0.isOld && isCertain($0, kept, keptByKey[$0.key] ?? [])
+                })
             {
                 verdict.cameBack.append(text)
             }
@@ -94,7 +126,7 @@ struct Ledger {
             verdict.conflicts += losers.count
             guard let winner = values[key].flatMap({ byText[$0] }) else { continue }
             for loser in losers where loser != winner {
-                if descends(loser, from: winner) {
+                if !writes[loser].isOld, descends(loser, from: winner) {
                     verdict.knewWinner.append(writes[loser].text ?? "")
                 }
                 if writes[loser].time > writes[winner].time { verdict.wrongWinners += 1 }

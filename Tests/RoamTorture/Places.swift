@@ -9,24 +9,47 @@ import TestSupport
 protocol TormentedPlace: Sendable {
     /// An engine for a machine, as a new process makes it.
     func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine
+    /// Notes what a machine was called in its last round.
+    func note(_ replica: ReplicaID, of machine: Int)
     /// Something happens to it.
     func disturb() async throws
+    /// Makes a backup.
+    func backUp() async throws
+    /// Puts it back to the last backup, if it is of a kind that can be.
+    ///
+    /// - Returns: Whether there was one.
+    func restore() async throws -> Bool
     /// Lets everything arrive.
-    func settle(_ machines: [TormentedMachine]) async throws
+    func settle() async throws
 }
 
-struct MemoryMeeting: TormentedPlace {
+extension TormentedPlace {
+    func note(_ replica: ReplicaID, of machine: Int) {}
+    func disturb() async throws {}
+    func backUp() async throws {}
+    func restore() async throws -> Bool { false }
+    func settle() async throws {}
+}
+
+final class MemoryMeeting: TormentedPlace, @unchecked Sendable {
     private let place = MemoryPlace { Moment.now.wall }
+    private var backup: MemoryPlace.Content?
 
     func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine {
         MemoryEngine(at: place)
     }
 
-    func disturb() async throws {}
-    func settle(_ machines: [TormentedMachine]) async throws {}
+    func backUp() async throws { backup = place.content }
+
+    func restore() async throws -> Bool {
+        guard let backup else { return false }
+        place.restore(backup)
+        return true
+    }
 }
 
-struct FolderMeeting: TormentedPlace {
+/// Folders that a synchroniser keeps the same, which copies old files at any time.
+final class FolderMeeting: TormentedPlace, @unchecked Sendable {
     private let synchroniser: Synchroniser
 
     init(seed: UInt64) {
@@ -44,17 +67,18 @@ struct FolderMeeting: TormentedPlace {
         for _ in 0..<4 { try synchroniser.copySomething() }
     }
 
-    func settle(_ machines: [TormentedMachine]) async throws {
-        var owners: [Int: ReplicaID] = [:]
-        for machine in machines { owners[machine.number] = await machine.roamer?.replicaID }
-        try synchroniser.copyEverything(owners: owners)
+    func note(_ replica: ReplicaID, of machine: Int) {
+        synchroniser.note(replica, of: machine)
     }
+
+    func settle() async throws { try synchroniser.copyEverything() }
 }
 
 /// A PostgreSQL server whose connections are cut, and which ends as in a crash.
 final class ServerMeeting: TormentedPlace, @unchecked Sendable {
     private let server: PostgresServer
     private var random: SeededGenerator
+    private var backup: String?
 
     init(seed: UInt64, on loop: EventLoop) async throws {
         random = SeededGenerator(seed: seed)
@@ -78,7 +102,20 @@ final class ServerMeeting: TormentedPlace, @unchecked Sendable {
         }
     }
 
-    func settle(_ machines: [TormentedMachine]) async throws {}
+    func backUp() async throws {
+        if let backup { try FileManager.default.removeItem(atPath: backup) }
+        try server.stop(.fast)
+        backup = try server.backUp(as: "backup")
+        try server.start()
+    }
+
+    func restore() async throws -> Bool {
+        guard let backup else { return false }
+        try server.stop(.immediate)
+        try server.restore(backup)
+        try server.start()
+        return true
+    }
 }
 
 /// A place at which all machines encrypt, with the same key.
@@ -96,6 +133,9 @@ struct SealedMeeting: TormentedPlace {
     }
 
     func disturb() async throws { try await place.disturb() }
+    func backUp() async throws { try await place.backUp() }
+    func restore() async throws -> Bool { try await place.restore() }
 
-    func settle(_ machines: [TormentedMachine]) async throws { try await place.settle(machines) }
+    func note(_ replica: ReplicaID, of machine: Int) { place.note(replica, of: machine) }
+    func settle() async throws { try await place.settle() }
 }

@@ -14,10 +14,36 @@ final class Synchroniser: @unchecked Sendable {
     private var folders: [Int: TemporaryDirectory] = [:]
     /// Earlier contents of files.
     private var old: [String: [Data]] = [:]
+    /// The last file that each machine has written under each name.
+    ///
+    /// A name has several machines if one is a copy of another. A machine that was put back has another name
+    /// since, and does not write its earlier file again.
+    private var last: [ReplicaID: [Int: Data]] = [:]
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
     }
+
+    /// Notes what a machine was called in the round that has just ended.
+    func note(_ replica: ReplicaID, of machine: Int) {
+        let path = (folders[machine]?.path ?? "") + "/\(replica).roam"
+        guard let data = FileManager.default.contents(atPath: path) else { return }
+        last[replica, default: [:]][machine] = data
+    }
+
+    /// The name under which a file in the folder of one machine comes to another.
+    ///
+    /// If several machines have written a file, all of their files are everywhere, as synchronisers do it.
+    private func name(of name: String, from source: Int, at target: Int) -> String {
+        guard let writers = last.first(where: { name == "\($0.key).roam" })?.value.keys.sorted(),
+            let first = writers.first, writers.count > 1
+        else { return name }
+        let writer = writers.contains(source) ? source : first
+        if target == writer || writer == first && !writers.contains(target) { return name }
+        return name.prefix { $0 != "." } + Self.conflict + "\(writer).roam"
+    }
+
+    private static let conflict = ".sync-conflict-"
 
     func folder(of machine: Int) throws -> String {
         if let folder = folders[machine] { return folder.path }
@@ -45,7 +71,7 @@ final class Synchroniser: @unchecked Sendable {
             let data = FileManager.default.contents(atPath: from + "/" + name)
         else { return }
         old[name, default: []].append(data)
-        let place = URL(filePath: to + "/" + name)
+        let place = URL(filePath: to + "/" + self.name(of: name, from: source, at: target))
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
             guard let earlier = old[name]?.randomElement(using: &random) else { return }
@@ -55,17 +81,13 @@ final class Synchroniser: @unchecked Sendable {
         }
     }
 
-    /// Makes all folders the same: each file is that of its writer.
-    ///
-    /// - Parameter owners: The replica of each machine.
-    func copyEverything(owners: [Int: ReplicaID]) throws {
-        for (machine, owner) in owners {
-            guard let from = folders[machine]?.path else { continue }
-            for name in try names(in: from) where name.contains(owner.description) {
-                guard let data = FileManager.default.contents(atPath: from + "/" + name) else {
-                    continue
-                }
-                for (other, folder) in folders where other != machine {
+    /// Makes all folders the same: each file is that of its writers.
+    func copyEverything() throws {
+        for (replica, files) in last {
+            for (writer, data) in files {
+                // The writer's own folder may have an old copy of a file that it does not write any more.
+                for (other, folder) in folders {
+                    let name = name(of: "\(replica).roam", from: writer, at: other)
                     try data.write(to: URL(filePath: folder.path + "/" + name), options: .atomic)
                 }
             }

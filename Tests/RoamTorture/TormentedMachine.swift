@@ -27,11 +27,20 @@ final class TormentedMachine: @unchecked Sendable {
     private var boot = ReplicaID.random().bytes
     /// Up to which write of the ledger everything of this machine is on its disk.
     var durable = 0
+    /// Up to which write of the ledger everything of this machine has left it.
+    var exchanged = 0
+    /// Whether its disk was replaced by an older one, and it has not exchanged everything since.
+    var isBehind = false
+    /// What roams.
+    var choice: RoamChoice
+    /// Copies of the disk are at this path with a number after it.
+    private var copies = 0
 
     init(_ number: Int, programs: String, on loop: EventLoop) async throws {
         self.number = number
         self.programs = programs
         self.loop = loop
+        choice = try .all()
         directory = try TemporaryDirectory()
         for folder in ["config", "runtime"] {
             try FileManager.default.createDirectory(
@@ -72,13 +81,39 @@ final class TormentedMachine: @unchecked Sendable {
     }
 
     /// Ends everything, and takes what is not on the disk.
-    func cutPower() async throws {
+    ///
+    /// - Parameter whileOff: What happens to the disk then.
+    func cutPower(whileOff: () throws -> Void = {}) async throws {
         roamer = nil
         daemon?.send(SIGKILL)
         _ = daemon?.waitUntilExit()
         try? FileManager.default.removeItem(atPath: directory.path + "/runtime/defaultsd")
+        try whileOff()
         boot = ReplicaID.random().bytes
         try await startDaemon()
+    }
+
+    /// Copies the disk.
+    ///
+    /// - Returns: The path of the copy.
+    func copyDisk() async throws -> String {
+        daemon?.send(SIGKILL)
+        _ = daemon?.waitUntilExit()
+        copies += 1
+        let copy = directory.path + "/copy\(copies)"
+        try FileManager.default.copyItem(atPath: databaseDirectory, toPath: copy)
+        try await startDaemon()
+        return copy
+    }
+
+    /// Replaces the disk by a copy, of this machine or another one.
+    func putBack(_ copy: String) async throws {
+        await engine?.close()
+        engine = nil
+        try await cutPower {
+            try FileManager.default.removeItem(atPath: self.databaseDirectory)
+            try FileManager.default.copyItem(atPath: copy, toPath: self.databaseDirectory)
+        }
     }
 
     /// Ends everything, also what refers to this machine.
@@ -123,6 +158,13 @@ final class TormentedMachine: @unchecked Sendable {
         }
     }
 
+    /// Sets a key to an earlier text.
+    func changeBack(to text: String, _ key: RoamingKey) async throws {
+        var transaction = DefaultsTransaction()
+        transaction.set(key.name, to: try KeyedArchiveEncoder().encode(text))
+        try await defaults.apply(transaction, in: key.domain)
+    }
+
     /// The texts of some domains.
     func values(of domains: [String]) async throws -> [RoamingKey: String] {
         var values: [RoamingKey: String] = [:]
@@ -133,5 +175,12 @@ final class TormentedMachine: @unchecked Sendable {
             }
         }
         return values
+    }
+}
+
+extension RoamChoice {
+    /// All keys of the torture but some.
+    static func all(except keys: String...) throws -> RoamChoice {
+        RoamChoice([("org.example.*", try KeyedArchiveEncoder().encode([RoamTerms.except: keys]))])
     }
 }

@@ -17,32 +17,46 @@ final class Torture: @unchecked Sendable {
     /// The steps at which everything is on the disk.
     private static let durableSteps: Set = ["settled", "stored", "synchronized", "noting losers"]
     private static let keys = ["a", "b", "c", "d"]
+    /// What is put back to an earlier state: of both together, some values would be nowhere any more.
+    private enum PutBack {
+        case place
+        case machines
+    }
     /// How often something happens at a step inside of a round, in per cent.
     private let chance: Int
     private let cutsPower: Bool
     private let movesClocks: Bool
+    /// What is put back to earlier states; nil for nothing.
+    private let putBack: PutBack?
 
     private var random: SeededGenerator
     private let loop: EventLoop
-    private let place: any TormentedPlace
+    let place: any TormentedPlace
     private(set) var machines: [TormentedMachine] = []
-    private(set) var ledger = Ledger()
+    var ledger = Ledger()
     private(set) var events: [String: Int] = [:]
     private var depth = 0
     /// The step at which the next round ends, as if the process died.
     private var deadlyStep: String?
+    /// Up to which write everything of each machine had left it when the place was last backed up.
+    private var exchangedAtBackup: [Int] = []
+    /// Copies of disks, with the machine of each.
+    private var copies: [(machine: Int, path: String)] = []
+    private var isAnyPutBack = false
     private let isVerbose: Bool
     /// What has happened.
     private(set) var story: [String] = []
 
     init(
         seed: UInt64, chance: Int = 8, cutsPower: Bool = true, movesClocks: Bool = true,
-        isVerbose: Bool = false, on loop: EventLoop, meetingAt place: any TormentedPlace
+        putsBack: Bool = true, isVerbose: Bool = false, on loop: EventLoop,
+        meetingAt place: any TormentedPlace
     ) {
         random = SeededGenerator(seed: seed)
         self.chance = chance
         self.cutsPower = cutsPower
         self.movesClocks = movesClocks
+        putBack = putsBack ? seed.isMultiple(of: 2) ? .place : .machines : nil
         self.isVerbose = isVerbose
         self.loop = loop
         self.place = place
@@ -96,7 +110,9 @@ final class Torture: @unchecked Sendable {
         guard isMade else { return }
         say(
             "\(machine.number) writes \(text ?? "nothing") to \(key), seeing \(seen ?? "nothing")")
-        ledger.note(text, of: key, on: machine.number, seeing: seen, at: Moment.now.wall)
+        ledger.note(
+            text, of: key, on: machine.number, seeing: seen, at: Moment.now.wall,
+            isOld: machine.isBehind)
         if isHeard() {
             await machine.roamer?.noteChange(of: [key.name], in: key.domain)
         } else {
@@ -105,7 +121,7 @@ final class Torture: @unchecked Sendable {
     }
 
     private func misfortune(_ machine: TormentedMachine) async throws {
-        switch Int.random(in: 0..<5, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
         case 0:
             count("daemons killed")
             say("the daemon of \(machine.number) is killed")
@@ -118,6 +134,20 @@ final class Torture: @unchecked Sendable {
         case 3:
             count("engines disturbed")
             try await place.disturb()
+        case 4 where putBack == .place:
+            if Bool.random(using: &random) {
+                try await backUpPlace()
+            } else {
+                try await restorePlace()
+            }
+        case 4 where putBack == .machines:
+            if Bool.random(using: &random) {
+                copies.append((machine.number, try await machine.copyDisk()))
+            } else if let copy = copies.randomElement(using: &random), !isAnyPutBack {
+                // After a second one, some values may be nowhere any more.
+                isAnyPutBack = true
+                try await putBack(machine, to: copy.path, of: copy.machine)
+            }
         default:
             count("roaming services ended")
             say("the roaming service of \(machine.number) ends")
@@ -134,6 +164,40 @@ final class Torture: @unchecked Sendable {
         for write in cut {
             say("gone with the power: \(write.text ?? "a removal") of \(write.key)")
         }
+    }
+
+    func backUpPlace() async throws {
+        say("the place is backed up")
+        try await place.backUp()
+        exchangedAtBackup = machines.map(\.exchanged)
+    }
+
+    func restorePlace() async throws {
+        guard try await place.restore() else { return }
+        count("places restored")
+        say("the place is put back")
+        for (machine, exchanged) in zip(machines, exchangedAtBackup) {
+            machine.exchanged = min(machine.exchanged, exchanged)
+        }
+    }
+
+    private func putBack(_ machine: TormentedMachine, to copy: String, of other: Int) async throws {
+        count(other == machine.number ? "machines put back" : "machines cloned")
+        say("the disk of \(machine.number) is replaced by an old one of \(other)")
+        let lost = try await keptOnly(on: machine)
+        try await machine.putBack(copy)
+        let values = try await machine.values(of: Self.domains)
+        ledger.notePutBack(
+            of: machine.number, from: machine.exchanged, values: values, keptOnlyThere: lost)
+        machine.durable = ledger.writes.count
+        machine.isBehind = true
+    }
+
+    /// The texts of losers that no other machine has kept yet.
+    private func keptOnly(on machine: TormentedMachine) async throws -> Set<String> {
+        var texts = try await Set(kept(on: machine))
+        for other in machines where other !== machine { texts.subtract(try await kept(on: other)) }
+        return texts
     }
 
     /// Something that happens at a step of a round.
@@ -184,10 +248,12 @@ final class Torture: @unchecked Sendable {
         depth += 1
         defer { depth -= 1 }
         do {
-            let roamer = try await roamer(of: machine)
+            let written = ledger.writes.count
             say("\(machine.number) begins a round")
-            try await roamer.round()
+            try await exchange(machine)
             say("\(machine.number) ends a round")
+            machine.exchanged = written
+            machine.isBehind = false
         } catch is Interruption {
             // The process ends: nothing of it is left but its files.
             machine.roamer = nil
@@ -199,19 +265,33 @@ final class Torture: @unchecked Sendable {
         }
     }
 
+    @discardableResult
+    private func exchange(_ machine: TormentedMachine) async throws -> (pushed: Int, stored: Int) {
+        let roamer = try await roamer(of: machine)
+        do {
+            let counts = try await roamer.round()
+            place.note(await roamer.replicaID, of: machine.number)
+            return counts
+        } catch {
+            place.note(await roamer.replicaID, of: machine.number)
+            throw error
+        }
+    }
+
     private func roamer(of machine: TormentedMachine) async throws -> Roamer {
         if let roamer = machine.roamer { return roamer }
         await machine.engine?.close()
         let engine = try await place.engine(for: machine, on: loop)
         machine.engine = engine
-        let rules = [("org.example.*", try KeyedArchiveEncoder().encode(true))]
         let roamer = try Roamer(
             machine.defaults,
-            at: FaultyEngine(engine) { step in
+            at: FaultyEngine(engine) { words in
+                self.say("\(machine.number) \(words)")
+            } happen: { step in
                 try await self.happen(to: machine, at: step)
             }, named: "torture",
             stateDirectory: machine.databaseDirectory, machine: "machine \(machine.number)",
-            choice: RoamChoice(rules), clock: { machine.moment },
+            choice: machine.choice, clock: { machine.moment },
             beforeStep: { step in
                 if Self.durableSteps.contains(step) { machine.durable = self.ledger.writes.count }
                 try await self.happen(to: machine, at: step)
@@ -228,17 +308,39 @@ final class Torture: @unchecked Sendable {
     func settle() async throws -> Bool {
         depth = 2
         for machine in machines { machine.skew = 0 }
+        try await exchangeEverything()
+        // What only the earlier self of a machine knew is taken over when it is forgotten.
+        if try await forgetEarlierSelves() { try await exchangeEverything() }
+        return try await areSame()
+    }
+
+    private func exchangeEverything() async throws {
         for _ in 0..<20 {
             var exchanged = 0
             for machine in machines {
                 await machine.roamer?.noteMissedChanges()
-                let (pushed, stored) = try await roamer(of: machine).round()
+                let (pushed, stored) = try await exchange(machine)
                 exchanged += pushed + stored
-                try await place.settle(machines)
+                try await place.settle()
             }
             say("settling: \(exchanged) exchanged")
             if exchanged == 0 { break }
         }
+    }
+
+    /// Forgets the names of machines that were put back and have others since.
+    ///
+    /// - Returns: Whether there are any.
+    private func forgetEarlierSelves() async throws -> Bool {
+        let present = try await Set(mapEach { try await self.roamer(of: $0).replicaID })
+        guard let engine = machines.first?.engine else { return false }
+        let earlier = try await engine.machines().map(\.id).filter { !present.contains($0) }
+        for replica in earlier { try await engine.forget(replica) }
+        return !earlier.isEmpty
+    }
+
+    /// Whether all machines have the same values and losers.
+    private func areSame() async throws -> Bool {
         var all: [[RoamingKey: String]] = []
         for machine in machines { all.append(try await machine.values(of: Self.domains)) }
         let conflicts = try await Set(mapEach { try await Set(self.kept(on: $0)) })

@@ -120,7 +120,7 @@ struct ClockTests {
         try await second.meet()
         let edit = Edit(
             key: Self.key, archive: Array("old".utf8), age: .seconds(3600), base: nil,
-            baseTime: .unknown)
+            earliest: .unknown)
         first.write("new", to: Self.key)
         try await first.round()
         try network.synchronize()

@@ -218,7 +218,7 @@ final class Device {
             Edit(
                 key: key, archive: value.map { Array($0.utf8) },
                 age: joins > 0 && bases[key] == nil ? nil : .seconds(0), base: bases[key]?.mark,
-                baseTime: bases[key]?.time ?? .unknown)
+                earliest: bases[key]?.time ?? .unknown)
         }
         let batch = Batch(
             number: (lastBatch?.number ?? 0) + 1, nonce: ReplicaID.random().bytes, edits: edits)

@@ -82,7 +82,7 @@ struct FileFormatTests {
         try state.noteKept(page.losers)
         let edit = Edit(
             key: file.entries.first?.key ?? HostileFileTests.key, archive: nil, age: .zero,
-            base: page.versions.first?.mark, baseTime: page.versions.first?.time ?? .unknown)
+            base: page.versions.first?.mark, earliest: page.versions.first?.time ?? .unknown)
         _ = try state.push(
             Batch(number: 1, nonce: Array(repeating: 1, count: 16), edits: [edit]),
             now: try state.time(at: .now))

@@ -256,7 +256,7 @@ struct LifeOfReplicaTests {
         let number = try #require(device.lastBatch).number + 1
         func batch(_ nonce: UInt8, _ archive: [UInt8]) -> Batch {
             let edit = Edit(
-                key: Self.second, archive: archive, age: .zero, base: nil, baseTime: .unknown)
+                key: Self.second, archive: archive, age: .zero, base: nil, earliest: .unknown)
             return Batch(number: number, nonce: Array(repeating: nonce, count: 16), edits: [edit])
         }
         let first = try await device.engine.push(batch(1, [1]))
@@ -264,7 +264,7 @@ struct LifeOfReplicaTests {
         #expect(first.outcomes == again.outcomes)
         await #expect(throws: EngineError.self) { try await device.engine.push(batch(2, [2])) }
         let large = [UInt8](repeating: 0, count: FileLimits.archive + 1)
-        let edit = Edit(key: Self.key, archive: large, age: .zero, base: nil, baseTime: .unknown)
+        let edit = Edit(key: Self.key, archive: large, age: .zero, base: nil, earliest: .unknown)
         let error = await #expect(throws: EngineError.self) {
             try await device.engine.push(
                 Batch(
@@ -290,7 +290,7 @@ struct LifeOfReplicaTests {
             network.clock.now += 1_000_000
             let number = try #require(device.lastBatch).number + 1
             device.lastBatch = (number, Array(repeating: 1, count: 16), true)
-            let edit = Edit(key: key, archive: archive, age: .zero, base: nil, baseTime: .unknown)
+            let edit = Edit(key: key, archive: archive, age: .zero, base: nil, earliest: .unknown)
             return try await device.engine.push(
                 Batch(number: number, nonce: Array(repeating: 1, count: 16), edits: [edit])
             ).outcomes.first?.result

@@ -72,7 +72,7 @@ struct LoserTests {
         let (news, continuation) = AsyncStream.makeStream(of: Void.self)
         await device.engine.onNews { continuation.yield() }
         let edits = keys.map {
-            Edit(key: $0, archive: [1], age: nil, base: nil, baseTime: .unknown)
+            Edit(key: $0, archive: [1], age: nil, base: nil, earliest: .unknown)
         }
         let nonce = [UInt8](repeating: 1, count: 16)
         let (outcomes, losers) = try await device.engine.push(

@@ -144,12 +144,12 @@ final class TestMachine: @unchecked Sendable {
 /// An edit of a key in one domain.
 func edit(
     _ key: String, _ value: String?, age: Duration? = .zero, base: VersionMark? = nil,
-    baseTime: EditTime = .unknown
+    earliest: EditTime = .unknown
 ) -> Edit {
     Edit(
         key: RoamingKey(domain: "org.example.App", name: key),
         archive: value.map { Array($0.utf8) },
-        age: age, base: base, baseTime: baseTime)
+        age: age, base: base, earliest: earliest)
 }
 
 extension Page {

@@ -56,7 +56,7 @@ struct EngineTests {
         let base = try #require(try await a.push(edit("k", "1")).outcomes.first)
         // Knowingly, although the edit is older.
         let knowing = try await b.push(
-            edit("k", "2", age: .seconds(900), base: base.mark, baseTime: base.time))
+            edit("k", "2", age: .seconds(900), base: base.mark, earliest: base.time))
         #expect(knowing.outcomes.first?.result == .stands)
         #expect(knowing.losers.isEmpty)
         #expect(try #require(knowing.outcomes.first).time >= base.time)
@@ -324,7 +324,7 @@ struct EngineTests {
         let edits = zip(names, archives).map { name, archive in
             Edit(
                 key: RoamingKey(domain: "a.b", name: name), archive: archive, age: .zero, base: nil,
-                baseTime: .unknown)
+                earliest: .unknown)
         }
         try await a.push(a.newBatch(edits))
         try await b.meet()
@@ -402,7 +402,7 @@ struct EngineTests {
         for now in numbers {
             for base in numbers {
                 for age in [Duration.zero, .seconds(Int64.max), .seconds(Int64.min)] {
-                    let edit = edit("k", "1", age: age, baseTime: .known(base))
+                    let edit = edit("k", "1", age: age, earliest: .known(base))
                     #expect(edit.time(at: now) <= .known(now))
                 }
             }

@@ -12,7 +12,7 @@ struct SealedTests {
             Edit(
                 key: RoamingKey(domain: "org.example.Cinnamon", name: "\(name)\(number)"),
                 archive: Array("marzipan \(number)".utf8), age: .zero, base: nil,
-                baseTime: .unknown)
+                earliest: .unknown)
         }
     }
 

@@ -30,17 +30,18 @@ package struct Edit: Sendable {
     package let age: Duration?
     /// The version that the edit replaced knowingly; nil if its writer knew of none.
     package let base: VersionMark?
-    /// The time of the base: an edit is never earlier than what it replaced.
-    package let baseTime: EditTime
+    /// The earliest time that it can have: an edit is later than what it has replaced, also if a clock was
+    /// set back in between.
+    package let earliest: EditTime
 
     package init(
-        key: RoamingKey, archive: [UInt8]?, age: Duration?, base: VersionMark?, baseTime: EditTime
+        key: RoamingKey, archive: [UInt8]?, age: Duration?, base: VersionMark?, earliest: EditTime
     ) {
         self.key = key
         self.archive = archive
         self.age = age
         self.base = base
-        self.baseTime = baseTime
+        self.earliest = earliest
     }
 }
 
@@ -50,7 +51,7 @@ extension Edit {
     /// - Parameter now: The engine's time, in microseconds since 1970.
     package func time(at now: Int64) -> EditTime {
         guard let age else { return .unknown }
-        let earliest = if case .known(let time) = baseTime { time } else { Int64.min }
+        let earliest = if case .known(let time) = earliest { time } else { Int64.min }
         let (seconds, attoseconds) = age.components
         let microseconds = Double(seconds) * 1e6 + Double(attoseconds) / 1e12
         let time = now.subtractingSaturated(Int64(min(max(microseconds, 0), 9e15)))

@@ -105,11 +105,14 @@ package struct Meeting: Sendable, Equatable {
     package let place: [UInt8]
     /// The revision of the last change.
     package let revision: UInt64
+    /// Up to which revision an engine that was put back has surely lost nothing; 0 if that is not known.
+    package let shared: UInt64
 
-    package init(state: State, place: [UInt8], revision: UInt64) {
+    package init(state: State, place: [UInt8], revision: UInt64, shared: UInt64 = 0) {
         self.state = state
         self.place = place
         self.revision = revision
+        self.shared = shared
     }
 }
 

@@ -28,6 +28,11 @@ package struct Version: Sendable, Equatable {
 package enum EditTime: Sendable, Hashable {
     case unknown
     case known(Int64)
+
+    /// The first time after this one.
+    var next: EditTime {
+        if case .known(let time) = self { .known(time.addingSaturated(1)) } else { .unknown }
+    }
 }
 
 extension EditTime: Comparable {

@@ -135,10 +135,10 @@ extension Roamer {
         let edits = try values.map { key, archive in
             let edit = try state.edit(of: key)
             let base = try state.base(of: key)
+            let time = base?.time ?? .unknown
             return Edit(
                 key: key, archive: archive, age: (edit?.moment ?? .unknown).age(at: now),
-                base: base?.mark,
-                baseTime: base?.time ?? .unknown)
+                base: base?.mark, earliest: edit?.moment == .asBase ? time : time.next)
         }
         let batch = Batch(number: replica.batch, nonce: nonce, edits: edits)
         do {

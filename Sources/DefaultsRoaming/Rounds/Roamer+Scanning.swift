@@ -142,13 +142,12 @@ extension Roamer {
 
     /// Forgets an edit, because its key has the value of its base again.
     func forget(_ edit: EditedKey) throws(SQLiteError) {
-        guard edit.moment != .asBase else { return }
-        if let base = try state.base(of: edit.key), base.mark == nil, case .known = base.time {
+        if let base = try state.base(of: edit.key), base.mark == nil {
             // The engine has lost the base, and gets it again.
-            try state.write(.asBase(base, of: edit.key))
-        } else {
-            try state.removeEdit(of: edit.key)
+            guard edit.moment != .asBase else { return }
+            if case .known = base.time { return try state.write(.asBase(base, of: edit.key)) }
         }
+        try state.removeEdit(of: edit.key)
     }
 
     /// How many keys a call names.

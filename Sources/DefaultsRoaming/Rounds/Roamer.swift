@@ -225,9 +225,11 @@ package actor Roamer {
         var next = replica
         if meeting.state == .rewound || meeting.revision < replica.revision {
             next.place = meeting.place
+            next.shared = min(
+                meeting.shared, replica.isDoubtful ? replica.shared : replica.revision)
             next.revision = 0
             next.isDoubtful = true
-            try state.doubtEverything(next)
+            try state.doubtBases(next)
             replica = next
         } else if replica.place != meeting.place {
             next.place = meeting.place
@@ -261,7 +263,7 @@ package actor Roamer {
         changed = []
         let known = heard
         do {
-            for domain in domains where !domain.contains("@") { try await scan(domain) }
+            for domain in domains.sorted() where !domain.contains("@") { try await scan(domain) }
         } catch {
             changed = changed.map { $0.union(domains) }
             throw error
@@ -329,9 +331,9 @@ package actor Roamer {
         let asBase = EditedKey.asBase(base, of: version.key)
         if base.digest == ValueDigest(of: version.archive) {
             (base.mark, base.time) = (version.mark, version.time)
-        } else if edit == nil, version.time <= base.time {
-            // An earlier version of what stands here: it is replaced knowingly.
-            base.mark = version.mark
+        } else if edit == nil, wasHere(version), version.time <= base.time {
+            // What stands here has replaced it knowingly: it is an edit of this version.
+            (base.mark, base.digest) = (version.mark, ValueDigest(of: version.archive))
             try state.write(asBase)
         } else {
             // The writer of the version may not have known what stands here, and the other way around.
@@ -340,6 +342,11 @@ package actor Roamer {
             try state.write(Arrival(version: version))
         }
         try state.write(base, of: version.key)
+    }
+
+    /// Whether a version of an engine that has lost later ones was read from it before.
+    private func wasHere(_ version: Version) -> Bool {
+        version.mark.revision <= replica.shared || version.replica == replica.id
     }
 
     /// Pushes again what the engine has lost.

@@ -103,7 +103,7 @@ extension SealedEngine {
         let isOther = known.map { !$0.suffix(size).elementsEqual(seal.identity) } ?? false
         return Meeting(
             state: isOther ? .mustJoinAnew : meeting.state, place: meeting.place + seal.identity,
-            revision: meeting.revision)
+            revision: meeting.revision, shared: meeting.shared)
     }
 
     /// Looks at all that the place has.
@@ -258,7 +258,7 @@ extension SealedEngine {
             edits.append(
                 Edit(
                     key: key, archive: archive, age: edit.age, base: edit.base,
-                    baseTime: edit.baseTime))
+                    earliest: edit.earliest))
         }
         guard tooLarge.isEmpty else { throw EngineError.tooLarge(tooLarge) }
         do {

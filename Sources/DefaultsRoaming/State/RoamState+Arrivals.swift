@@ -139,7 +139,7 @@ extension RoamState {
 
     /// Ends a change: what it has stored is the base now.
     ///
-    /// - Parameter isMade: Whether it was made.
+    /// - Parameter isMade: Whether it was made, and is on the disk of the daemon.
     func end(_ token: String, isMade: Bool) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             if isMade {
@@ -150,6 +150,13 @@ extension RoamState {
                     if let arrival = select.arrival() { made.append(arrival) }
                 }
                 for arrival in made { try store(arrival.version) }
+                // It was made after the last look, and what was made before it is on the disk, too.
+                for domain in Set(made.map(\.version.key.domain)) {
+                    let update = try connection.prepare(
+                        "UPDATE domain SET durable = generation WHERE domain = ?")
+                    try update.bind(domain, at: 1)
+                    try update.run()
+                }
             } else {
                 let update = try connection.prepare(
                     "UPDATE arrival SET token = NULL WHERE token = ?")

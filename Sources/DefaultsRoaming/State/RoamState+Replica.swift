@@ -18,6 +18,8 @@ struct ReplicaRecord: Equatable {
     var isAnswered = true
     /// Whether the engine may have lost versions and has not been read from the beginning since.
     var isDoubtful = false
+    /// Up to which revision such an engine has what was read from it before.
+    var shared: UInt64 = 0
 
     /// One that has never met the engine.
     static func new(at engine: String) -> ReplicaRecord {
@@ -29,7 +31,10 @@ extension RoamState {
     /// What is known about the replica; nil if there is none yet.
     func replica() throws(SQLiteError) -> ReplicaRecord? {
         let select = try connection.prepare(
-            "SELECT id, engine, place, revision, batch, nonce, isAnswered, isDoubtful FROM replica")
+            """
+            SELECT id, engine, place, revision, batch, nonce, isAnswered, isDoubtful, shared
+            FROM replica
+            """)
         guard try select.step(), let id = ReplicaID(bytes: select.blob(at: 0) ?? []) else {
             return nil
         }
@@ -37,7 +42,8 @@ extension RoamState {
             id: id, engine: select.text(at: 1) ?? "", place: select.blob(at: 2),
             revision: UInt64(bitPattern: select.integer(at: 3)),
             batch: UInt64(bitPattern: select.integer(at: 4)), nonce: select.blob(at: 5),
-            isAnswered: select.integer(at: 6) != 0, isDoubtful: select.integer(at: 7) != 0)
+            isAnswered: select.integer(at: 6) != 0, isDoubtful: select.integer(at: 7) != 0,
+            shared: UInt64(bitPattern: select.integer(at: 8)))
     }
 
     /// Begins as a replica that has never met the engine: nothing is known about any key.
@@ -73,9 +79,12 @@ extension RoamState {
     }
 
     /// Reads the engine from the beginning, because it may know less than it did, and gives up the batch.
-    func doubtEverything(_ replica: ReplicaRecord) throws(SQLiteError) {
+    func doubtBases(_ replica: ReplicaRecord) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
-            try connection.execute("UPDATE base SET isDoubtful = 1 WHERE revision IS NOT NULL")
+            let doubt = try connection.prepare(
+                "UPDATE base SET isDoubtful = 1 WHERE revision > ?")
+            try doubt.bind(Int64(bitPattern: replica.shared), at: 1)
+            try doubt.run()
             try connection.execute("DELETE FROM arrival; DELETE FROM pushed")
             try write(replica)
         }
@@ -83,7 +92,8 @@ extension RoamState {
 
     func write(_ replica: ReplicaRecord) throws(SQLiteError) {
         try connection.execute("DELETE FROM replica")
-        let insert = try connection.prepare("INSERT INTO replica VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let insert = try connection.prepare(
+            "INSERT INTO replica VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         try insert.bind(replica.id.bytes, at: 1)
         try insert.bind(replica.engine, at: 2)
         try insert.bind(replica.place, at: 3)
@@ -92,6 +102,7 @@ extension RoamState {
         try insert.bind(replica.nonce, at: 6)
         try insert.bind(replica.isAnswered ? 1 : 0, at: 7)
         try insert.bind(replica.isDoubtful ? 1 : 0, at: 8)
+        try insert.bind(Int64(bitPattern: replica.shared), at: 9)
         try insert.run()
     }
 }

@@ -19,7 +19,7 @@ final class RoamState {
     /// The name of the file.
     static let fileName = "roam.db"
     /// The version of the tables: a file of a later one is left alone.
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     let connection: Connection
 
@@ -35,6 +35,7 @@ final class RoamState {
         let version = Int64(try connection.pragma("user_version") ?? "0") ?? 0
         guard version <= Self.version else { throw RoamError.newerState(path) }
         if version == 0 { try makeTables() }
+        if version == 1 { try addSharedRevision() }
     }
 
     private func makeTables() throws(SQLiteError) {
@@ -44,7 +45,7 @@ final class RoamState {
                 CREATE TABLE replica (
                     id BLOB NOT NULL, engine TEXT NOT NULL, place BLOB, revision INTEGER NOT NULL,
                     batch INTEGER NOT NULL, nonce BLOB, isAnswered INTEGER NOT NULL,
-                    isDoubtful INTEGER NOT NULL) STRICT;
+                    isDoubtful INTEGER NOT NULL, shared INTEGER NOT NULL DEFAULT 0) STRICT;
                 CREATE TABLE base (
                     domain TEXT NOT NULL, key TEXT NOT NULL, revision INTEGER, context BLOB,
                     digest BLOB NOT NULL, time INTEGER, isDoubtful INTEGER NOT NULL,
@@ -73,6 +74,17 @@ final class RoamState {
                 CREATE TABLE candidate (engine TEXT NOT NULL PRIMARY KEY, id BLOB NOT NULL)
                     STRICT, WITHOUT ROWID;
                 PRAGMA user_version = \(Self.version);
+                """)
+        }
+    }
+
+    /// Version 2.
+    private func addSharedRevision() throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute(
+                """
+                ALTER TABLE replica ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+                PRAGMA user_version = 2;
                 """)
         }
     }

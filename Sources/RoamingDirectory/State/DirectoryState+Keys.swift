@@ -106,14 +106,19 @@ extension DirectoryState {
             if versions.covers.covers(head.dot) {
                 try removeLoser(head.dot)
             } else if head.dot != winner.dot, live.contains(head) {
-                if ValueDigest(of: head.archive) == ValueDigest(of: winner.archive) {
+                if ValueDigest(of: head.archive) != ValueDigest(of: winner.archive) {
+                    try addLoser(head, of: key)
+                } else if try !isFormer(winner.dot.replica) {
                     // Else an edit of a writer who knew only the winner would conflict with it.
                     try withdraw(head.dot, of: key, versions)
-                } else {
-                    try addLoser(head, of: key)
                 }
             }
         }
+    }
+
+    /// Whether this machine has had a name before.
+    func isFormer(_ replica: ReplicaID) throws(SQLiteError) -> Bool {
+        try connection.hasRow("SELECT 1 FROM directory_former WHERE replica = ?", [replica.value])
     }
 
     /// Takes a version out of the file of this replica: it lost and is kept, or is not needed.

@@ -131,8 +131,11 @@ extension DirectoryState {
     private func make(_ edit: Edit, now: Int64) throws(SQLiteError) -> Outcome {
         let shown = try shown(of: edit.key)
         let isSame = ValueDigest(of: shown?.head.archive) == ValueDigest(of: edit.archive)
-        if isSame { return try outcome(.stands, of: edit.key) }
         let versions = try versions(of: edit.key)
+        if isSame {
+            if let shown, try needsVoucher(shown.head, versions) { try vouch(for: edit, now: now) }
+            return try outcome(.stands, of: edit.key)
+        }
         let base = VersionVector(bytes: edit.base?.context ?? [])
         let time = edit.time(at: now)
         own.counter += 1
@@ -151,6 +154,24 @@ extension DirectoryState {
         try replaceOwn(with: head, of: edit.key, versions, base: base)
         try settle(edit.key)
         return try outcome(.stands, of: edit.key)
+    }
+
+    /// Whether a value must be in this replica's file, too, although it is in another one (invariant 11).
+    private func needsVoucher(
+        _ shown: Head, _ versions: KeyVersions
+    ) throws(SQLiteError) -> Bool {
+        guard try isFormer(shown.dot.replica) else { return false }
+        return !versions.heads.contains { $0.head.dot.replica == own.replica }
+    }
+
+    /// Makes a version of this replica beside one of the same value.
+    private func vouch(for edit: Edit, now: Int64) throws(SQLiteError) {
+        own.counter += 1
+        let head = Head(
+            Dot(own.replica, own.counter), time: edit.time(at: now), archive: edit.archive)
+        try insert(head, of: edit.key, voucher: own.replica)
+        hasNewContent = true
+        try settle(edit.key)
     }
 
     /// Makes a version of this replica that replaces what its writer knew.

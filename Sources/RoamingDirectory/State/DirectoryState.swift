@@ -35,7 +35,9 @@ import SQLite
 //     along what it had taken over. Its own versions are values of its machine, which pushes them again.
 // 10. A version is told as lost by the replica that vouches for it, until it is kept there. An edit that
 //     loses when it is pushed never gets into a file.
-// 11. Each function that changes something is one transaction, and is on the disk before the file is
+// 11. If a machine was copied, two files of one name may exist, and others read only the later one. So a
+//     replica that has joined again vouches for its values even if a file of its former name has the same.
+// 12. Each function that changes something is one transaction, and is on the disk before the file is
 //     written. The file says what the tables say: if it does not have the last stamp, it is written again.
 
 /// What this replica knows of all files that it has ever seen.
@@ -119,6 +121,8 @@ final class DirectoryState {
             if own.replica != replica {
                 let heads = try isForgotten(own.replica) ? takenOver() : []
                 for table in Tables.ofReplica { try connection.run("DELETE FROM \(table)") }
+                try connection.run(
+                    "INSERT OR IGNORE INTO directory_former VALUES (?)", [own.replica.value])
                 // The revision goes on: a reader must not take an early one for a late one.
                 own = OwnReplica(replica, revision: own.revision + 1)
                 for (key, head) in heads { try insert(head, of: key, voucher: own.replica) }

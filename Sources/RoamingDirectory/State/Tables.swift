@@ -14,6 +14,7 @@ enum Tables {
     /// - `directory_joined`: what such a file says about the files of others. Those of this replica are
     ///   what its own file says.
     /// - `directory_forgotten`: replicas whose files are not read any more.
+    /// - `directory_former`: the names that this machine has had before, which a copy of it may have.
     /// - `directory_head`: the versions in the last file of each replica, its own too.
     /// - `directory_cover`: which versions are replaced, or kept as lost, as far as any file ever said.
     ///   Those with `published` are in this replica's file.
@@ -37,6 +38,8 @@ enum Tables {
             replica TEXT NOT NULL, other TEXT NOT NULL, content INTEGER NOT NULL,
             PRIMARY KEY (replica, other)) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS directory_forgotten (
+            replica TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS directory_former (
             replica TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS directory_head (
             domain TEXT NOT NULL, key TEXT NOT NULL, voucher TEXT NOT NULL, replica TEXT NOT NULL,
@@ -69,7 +72,8 @@ enum Tables {
             since_boot INTEGER NOT NULL, wall INTEGER NOT NULL, time INTEGER NOT NULL) STRICT;
         """
 
-    /// All tables but those that outlive a replica: what it lost, whom it has forgotten, and the clock.
+    /// All tables but those that outlive a replica: what it lost, whom it has forgotten, the names that its
+    /// machine has had, and the clock.
     static let ofReplica = [
         "snapshot", "joined", "head", "cover", "shown", "outcome", "stable",
     ].map { "directory_\($0)" }

@@ -92,7 +92,7 @@ package actor PostgresEngine: Engine {
                 account: account)
             return Meeting(
                 state: state, place: encounter.nextPlace(state, next).bytes,
-                revision: account.revision)
+                revision: account.revision, shared: encounter.shared)
         }
     }
 

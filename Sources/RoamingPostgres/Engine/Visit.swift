@@ -119,6 +119,15 @@ struct Encounter {
         return isBatchLost(row, place) ? .rewound : .continued
     }
 
+    /// The revision up to which a server that was put back has all that it had; 0 if that is not known.
+    ///
+    /// Invariant 1 says so for the visit. But if the server has already told that it was put back, the
+    /// visit was after that.
+    var shared: UInt64 {
+        guard let row, let place, place.account == account else { return 0 }
+        return row.isRewound ? row.pulled : max(row.pulled, row.visitRevision)
+    }
+
     /// What the replica is if the server knows nothing of it.
     ///
     /// Its row was dropped, or the server was put back to a time before it had one. In the second case,
