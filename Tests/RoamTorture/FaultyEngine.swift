@@ -6,6 +6,9 @@ struct Interruption: Error {}
 
 /// An engine to which something happens before and after each call.
 final class FaultyEngine: Engine, @unchecked Sendable {
+    /// The step at which a replica learns that it joins as a new one.
+    static let joining = "joining anew"
+
     private let engine: any Engine
     private let say: @Sendable (String) -> Void
     private let happen: @Sendable (String) async throws -> Void
@@ -41,6 +44,7 @@ final class FaultyEngine: Engine, @unchecked Sendable {
             let meeting = try await engine.meet(
                 replica, named: name, known: known, lastBatch: lastBatch)
             if meeting.state != .continued { say("is met as \(meeting.state)") }
+            if meeting.state == .mustJoinAnew { try await happen(Self.joining) }
             return meeting
         }
     }

@@ -16,8 +16,7 @@ struct Ledger {
         var isCut = false
         /// Whether its machine was put back before it had left it for sure.
         var isUncertain = false
-        /// Whether a machine was put back to it, or has written it before it joined again. So it may lose
-        /// to what it has replaced.
+        /// Whether a machine had it when it joined again. So it may lose to what it has replaced.
         var isOld = false
     }
 
@@ -79,6 +78,11 @@ struct Ledger {
         for number in first..<writes.count where writes[number].machine == machine {
             writes[number].isUncertain = true
         }
+        noteOld(values)
+    }
+
+    /// Notes that values of a machine count as values from before it joined.
+    mutating func noteOld(_ values: [RoamingKey: String]) {
         for number in values.values.compactMap({ byText[$0] }) { writes[number].isOld = true }
     }
 

@@ -11,6 +11,8 @@ protocol TormentedPlace: Sendable {
     func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine
     /// Notes what a machine was called in its last round.
     func note(_ replica: ReplicaID, of machine: Int)
+    /// The disk of a machine is about to be replaced by an old one.
+    func prepareReplacing(diskOf machine: Int) throws
     /// Something happens to it.
     func disturb() async throws
     /// Makes a backup.
@@ -25,6 +27,7 @@ protocol TormentedPlace: Sendable {
 
 extension TormentedPlace {
     func note(_ replica: ReplicaID, of machine: Int) {}
+    func prepareReplacing(diskOf machine: Int) throws {}
     func disturb() async throws {}
     func backUp() async throws {}
     func restore() async throws -> Bool { false }
@@ -69,6 +72,10 @@ final class FolderMeeting: TormentedPlace, @unchecked Sendable {
 
     func note(_ replica: ReplicaID, of machine: Int) {
         synchroniser.note(replica, of: machine)
+    }
+
+    func prepareReplacing(diskOf machine: Int) throws {
+        try synchroniser.copyLastFiles(of: machine)
     }
 
     func settle() async throws { try synchroniser.copyEverything() }
@@ -137,5 +144,8 @@ struct SealedMeeting: TormentedPlace {
     func restore() async throws -> Bool { try await place.restore() }
 
     func note(_ replica: ReplicaID, of machine: Int) { place.note(replica, of: machine) }
+    func prepareReplacing(diskOf machine: Int) throws {
+        try place.prepareReplacing(diskOf: machine)
+    }
     func settle() async throws { try await place.settle() }
 }

@@ -81,6 +81,15 @@ final class Synchroniser: @unchecked Sendable {
         }
     }
 
+    /// Brings the last files that a machine has written into its folder, in which an old copy may be.
+    func copyLastFiles(of machine: Int) throws {
+        guard let folder = folders[machine]?.path else { return }
+        for (replica, files) in last {
+            guard let data = files[machine] else { continue }
+            try data.write(to: URL(filePath: "\(folder)/\(replica).roam"), options: .atomic)
+        }
+    }
+
     /// Makes all folders the same: each file is that of its writers.
     func copyEverything() throws {
         for (replica, files) in last {

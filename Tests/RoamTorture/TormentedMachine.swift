@@ -29,7 +29,8 @@ final class TormentedMachine: @unchecked Sendable {
     var durable = 0
     /// Up to which write of the ledger everything of this machine has left it.
     var exchanged = 0
-    /// Whether its disk was replaced by an older one, and it has not exchanged everything since.
+    /// Whether its disk was replaced by an older one, or it joins again, and it has not exchanged everything
+    /// since.
     var isBehind = false
     /// What roams.
     var choice: RoamChoice

@@ -185,6 +185,7 @@ final class Torture: @unchecked Sendable {
         count(other == machine.number ? "machines put back" : "machines cloned")
         say("the disk of \(machine.number) is replaced by an old one of \(other)")
         let lost = try await keptOnly(on: machine)
+        try place.prepareReplacing(diskOf: machine.number)
         try await machine.putBack(copy)
         let values = try await machine.values(of: Self.domains)
         ledger.notePutBack(
@@ -202,6 +203,11 @@ final class Torture: @unchecked Sendable {
 
     /// Something that happens at a step of a round.
     private func happen(to machine: TormentedMachine, at step: String) async throws {
+        if step == FaultyEngine.joining {
+            // Nobody knows how its values came about any more.
+            machine.isBehind = true
+            ledger.noteOld(try await machine.values(of: Self.domains))
+        }
         if step == deadlyStep {
             deadlyStep = nil
             throw Interruption()

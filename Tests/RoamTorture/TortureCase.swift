@@ -26,15 +26,20 @@ enum TortureCase: String {
     case restoredServer = "restored-server"
     /// The value that such a server has lost is changed, seen, and changed back.
     case changeBackOfLost = "change-back-of-lost"
+    /// The same with a value whose key such a server does not have at all.
+    case changeBackOfLostKey = "change-back-of-lost-key"
     /// A server that was put back has lost a removal. The key is set, which is seen, and removed again.
     case changeBackOfLostRemoval = "change-back-of-lost-removal"
     /// A server that was put back gets an earlier edit of another machine first, which is kept.
     case earlierEdit = "earlier-edit"
+    /// A server that was put back gets first an edit of a value that it has lost. The clock of its machine
+    /// was set, so that the edit seems older than the value. The value does not win.
+    case successorOfLost = "successor-of-lost"
 
     /// The conflicts that there have to be.
     var conflicts: Int {
         switch self {
-        case .movedClock, .choiceInFlight, .earlierEdit: 1
+        case .movedClock, .choiceInFlight, .earlierEdit, .successorOfLost: 1
         default: 0
         }
     }
@@ -103,8 +108,20 @@ extension Torture {
             try await restart(first)
         case .manyRemovals:
             try await removeMany(first, second)
-        case .restoredServer, .changeBackOfLost, .changeBackOfLostRemoval, .earlierEdit:
+        case .restoredServer, .changeBackOfLost, .changeBackOfLostKey, .changeBackOfLostRemoval,
+            .earlierEdit:
             try await runOverBackup(steps, first, second)
+        case .successorOfLost:
+            try await backUpPlace()
+            try await write(ledger.nextText(), to: key, on: first)
+            for machine in machines { try await round(machine) }
+            try await restorePlace()
+            try await write(ledger.nextText(), to: key, on: second)
+            try await round(second, interruptedAt: "synchronized")
+            try await cutPower(second)
+            second.skew = 400 * TormentedMachine.day
+            try await round(second)
+            try await round(first)
         }
     }
 
@@ -164,8 +181,10 @@ extension Torture {
         _ steps: TortureCase, _ first: TormentedMachine, _ second: TormentedMachine
     ) async throws {
         let key = Self.key
-        try await write(ledger.nextText(), to: key, on: first)
-        for machine in machines { try await round(machine) }
+        if steps != .changeBackOfLostKey {
+            try await write(ledger.nextText(), to: key, on: first)
+            for machine in machines { try await round(machine) }
+        }
         try await backUpPlace()
         if steps == .earlierEdit { try await write(ledger.nextText(), to: key, on: second) }
         let lost = steps == .changeBackOfLostRemoval ? nil : ledger.nextText()
@@ -175,7 +194,7 @@ extension Torture {
         switch steps {
         case .earlierEdit:
             try await round(second)
-        case .changeBackOfLost, .changeBackOfLostRemoval:
+        case .changeBackOfLost, .changeBackOfLostKey, .changeBackOfLostRemoval:
             try await round(first, interruptedAt: "before pushing")
             try await write(ledger.nextText(), to: key, on: first)
             try await round(first, interruptedAt: "before pulling")

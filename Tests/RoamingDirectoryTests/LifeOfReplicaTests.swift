@@ -197,18 +197,7 @@ struct LifeOfReplicaTests {
     @Test("of which there are two copies goes on as two, and no value is lost")
     func clone() async throws {
         let network = try await Self.machines(2)
-        let original = network.devices[0]
-        let clone = try network.addDevice()
-        try network.synchronize()
-        clone.id = original.id
-        (clone.place, clone.revision, clone.lastBatch) = (
-            original.place, original.revision, original.lastBatch
-        )
-        clone.bases = original.bases
-        try network.put(
-            try #require(FileManager.default.contents(atPath: original.file)),
-            as: "\(original.id).roam", on: clone)
-        try clone.restart(with: original.savedTables())
+        let (original, clone) = try Self.clone(in: network)
         original.write("by the original", to: Self.key)
         clone.write("by the clone", to: Self.second)
         try await original.round()
@@ -226,6 +215,48 @@ struct LifeOfReplicaTests {
         for machine in network.devices { #expect(try await machine.shown() == shown) }
         let key = shown[Self.key]
         #expect(key == "by the original" || network.ledger.told.contains("by the original"))
+    }
+
+    @Test("whose file a copy replaces keeps what only that file had")
+    func replacedByClone() async throws {
+        let network = try await Self.machines(2)
+        let (original, clone) = try Self.clone(in: network)
+        let third = RoamingKey(domain: Self.key.domain, name: "third")
+        original.write("by the original", to: third)
+        try await original.round()
+        for number in 0..<3 {
+            clone.write("\(number)", to: Self.second)
+            try await clone.round()
+        }
+        let data = try #require(FileManager.default.contents(atPath: clone.file))
+        try network.put(data, as: "\(clone.id).sync-conflict-1.roam", on: original)
+        let file = original.file
+        try await original.round()
+        #expect(original.joins == 1 && original.file != file)
+        try await original.round()
+        // From now on, everybody has the copy's file in the place of the original's.
+        try await network.settle()
+        for machine in network.devices {
+            let shown = try await machine.shown()
+            #expect(shown == [Self.key: "first", Self.second: "2", third: "by the original"])
+        }
+    }
+
+    /// The first machine, and a copy of it.
+    private static func clone(in network: Network) throws -> (original: Device, clone: Device) {
+        let original = network.devices[0]
+        let clone = try network.addDevice()
+        try network.synchronize()
+        clone.id = original.id
+        (clone.place, clone.revision, clone.lastBatch) = (
+            original.place, original.revision, original.lastBatch
+        )
+        clone.bases = original.bases
+        try network.put(
+            try #require(FileManager.default.contents(atPath: original.file)),
+            as: "\(original.id).roam", on: clone)
+        try clone.restart(with: original.savedTables())
+        return (original, clone)
     }
 
     @Test("that was put back to an earlier state joins anew")

@@ -294,6 +294,23 @@ struct EngineTests {
         #expect(try await server.machine(of: user).meet().state == .continued)
     }
 
+    @Test func `A machine whose first visit forgets removals joins once`() async throws {
+        let server = try await RoamingServer.shared
+        let user = try await server.newUser()
+        let machine = try server.machine(of: user)
+        try await machine.meet()
+        let mark = try #require(try await machine.push(edit("k", "1")).outcomes.first).mark
+        try await machine.push(edit("k", nil, base: mark))
+        await machine.engine.notePulled(upTo: 2)
+        try await machine.meet()
+        let newcomer = try server.machine(of: user)
+        #expect(try await newcomer.meet().state == .continued)
+        let left = try server.administer(
+            "SELECT count(*) FROM roam.entry WHERE owner = '\(user)'")
+        #expect(left == "0\n")
+        #expect(try await newcomer.meet().state == .continued)
+    }
+
     @Test func `A machine that was forgotten joins anew`() async throws {
         let server = try await RoamingServer.shared
         let (user, a, b) = try await server.twoMachines()

@@ -56,6 +56,9 @@ struct Statements {
     private static let longAgo = "clock_timestamp() - interval '10 minutes'"
 
     /// Stores what the server is to remember of a replica, unless another process has done so meanwhile.
+    ///
+    /// A new one needs no removal that was purged, also not one that was purged just now. The lock makes the
+    /// next purge wait for its row.
     func write(
         _ row: ReplicaRow, of replica: ReplicaID, named name: String, over visit: Visit?
     ) -> Statement {
@@ -63,8 +66,10 @@ struct Statements {
             """
             INSERT INTO roam.replica AS r
                 (owner, id, name, pulled, seen, visit, visit_rev, visit_before, is_rewound)
-            VALUES (\(user), $1, $2, $3, clock_timestamp(), $4, $5, $6, $7)
-            ON CONFLICT (owner, id) DO UPDATE SET name = excluded.name, pulled = excluded.pulled,
+            VALUES (\(user), $1, $2,
+                greatest($3, (SELECT purged FROM roam.account WHERE owner = \(user) FOR SHARE)),
+                clock_timestamp(), $4, $5, $6, $7)
+            ON CONFLICT (owner, id) DO UPDATE SET name = excluded.name, pulled = $3,
                 seen = excluded.seen, visit = excluded.visit, visit_rev = excluded.visit_rev,
                 visit_before = excluded.visit_before, is_rewound = excluded.is_rewound
             WHERE r.visit = $8

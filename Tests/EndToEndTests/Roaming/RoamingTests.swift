@@ -180,6 +180,29 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: "\(directory)/\(state).damaged-1"))
     }
 
+    @Test func `The state of an earlier version is taken over`() throws {
+        try laptop.enable()
+        try laptop.roam("add", "org.example.Editor")
+        try laptop.write("org.example.Editor", "Font", "Mono")
+        try laptop.roam("now")
+        try laptop.roam("pause")
+        try wait { try laptop.roam("status").contains("paused") }
+        let state = laptop.desktop.directory.path + "/config/defaultsd/roam.db"
+        try laptop.desktop.python(
+            """
+            import sqlite3, sys
+            state = sqlite3.connect(sys.argv[1])
+            state.executescript("ALTER TABLE replica DROP COLUMN shared; PRAGMA user_version = 1")
+            """, state
+        ).requireOutput()
+        try laptop.roam("resume")
+        try tower.enable()
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        try laptop.write("org.example.Editor", "Font", "Serif")
+        try tower.waitUntil("org.example.Editor", "Font", is: "Serif")
+        #expect(try laptop.roam("machines").split(separator: "\n").count == 2)
+    }
+
     @Test func `A service that cannot follow the daemon ends with a failure, to be started again`()
         throws
     {
