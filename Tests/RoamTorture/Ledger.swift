@@ -16,7 +16,8 @@ struct Ledger {
         var isCut = false
         /// Whether its machine was put back before it had left it for sure.
         var isUncertain = false
-        /// Whether a machine had it when it joined again. So it may lose to what it has replaced.
+        /// Whether a machine had it when it joined again. So it may lose to what it has replaced, and come
+        /// back if nobody remembers its removal any more.
         var isOld = false
     }
 
@@ -118,7 +119,7 @@ struct Ledger {
             let successors = replaced[write.number] ?? []
             if !stands, successors.isEmpty, !kept.contains(text) { verdict.gone.append(text) }
             // A successor that did not lose has replaced it for good.
-            if stands,
+            if stands, !write.isOld,
                 successors.contains(where: {
                     !$0.isUncertain && !$0.isOld && isCertain($0, kept, keptByKey[$0.key] ?? [])
                 })
@@ -130,7 +131,7 @@ struct Ledger {
             verdict.conflicts += losers.count
             guard let winner = values[key].flatMap({ byText[$0] }) else { continue }
             for loser in losers where loser != winner {
-                if !writes[loser].isOld, descends(loser, from: winner) {
+                if !writes[loser].isOld, !writes[winner].isOld, descends(loser, from: winner) {
                     verdict.knewWinner.append(writes[loser].text ?? "")
                 }
                 if writes[loser].time > writes[winner].time { verdict.wrongWinners += 1 }

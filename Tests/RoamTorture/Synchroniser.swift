@@ -45,6 +45,9 @@ final class Synchroniser: @unchecked Sendable {
 
     private static let conflict = ".sync-conflict-"
 
+    /// The machine whose disk was replaced.
+    private var replaced: Int?
+
     func folder(of machine: Int) throws -> String {
         if let folder = folders[machine] { return folder.path }
         let folder = try TemporaryDirectory()
@@ -70,6 +73,8 @@ final class Synchroniser: @unchecked Sendable {
                 .randomElement(using: &random),
             let data = FileManager.default.contents(atPath: from + "/" + name)
         else { return }
+        let isOwn = last.contains { name == "\($0.key).roam" && $0.value[target] != nil }
+        if target == replaced, isOwn { return }
         old[name, default: []].append(data)
         let place = URL(filePath: to + "/" + self.name(of: name, from: source, at: target))
         switch Int.random(in: 0..<6, using: &random) {
@@ -82,7 +87,10 @@ final class Synchroniser: @unchecked Sendable {
     }
 
     /// Brings the last files that a machine has written into its folder, in which an old copy may be.
+    ///
+    /// From then on it gets no old copies of them: it writes them no more.
     func copyLastFiles(of machine: Int) throws {
+        replaced = machine
         guard let folder = folders[machine]?.path else { return }
         for (replica, files) in last {
             guard let data = files[machine] else { continue }

@@ -30,6 +30,9 @@ enum TortureCase: String {
     case changeBackOfLostKey = "change-back-of-lost-key"
     /// A server that was put back has lost a removal. The key is set, which is seen, and removed again.
     case changeBackOfLostRemoval = "change-back-of-lost-removal"
+    /// A server that was put back gets a value from another machine whose removal it has lost, and then the
+    /// removal. The value does not come back.
+    case lostRemoval = "lost-removal"
     /// A server that was put back gets an earlier edit of another machine first, which is kept.
     case earlierEdit = "earlier-edit"
     /// A server that was put back gets first an edit of a value that it has lost. The clock of its machine
@@ -39,7 +42,7 @@ enum TortureCase: String {
     /// The conflicts that there have to be.
     var conflicts: Int {
         switch self {
-        case .movedClock, .choiceInFlight, .earlierEdit, .successorOfLost: 1
+        case .movedClock, .choiceInFlight, .earlierEdit, .successorOfLost, .lostRemoval: 1
         default: 0
         }
     }
@@ -111,6 +114,15 @@ extension Torture {
         case .restoredServer, .changeBackOfLost, .changeBackOfLostKey, .changeBackOfLostRemoval,
             .earlierEdit:
             try await runOverBackup(steps, first, second)
+        case .lostRemoval:
+            try await backUpPlace()
+            try await write(ledger.nextText(), to: key, on: first)
+            for machine in machines { try await round(machine) }
+            try await write(nil, to: key, on: first)
+            try await round(first)
+            try await restorePlace()
+            try await round(second)
+            try await round(first)
         case .successorOfLost:
             try await backUpPlace()
             try await write(ledger.nextText(), to: key, on: first)

@@ -349,13 +349,9 @@ package actor Roamer {
         version.mark.revision <= replica.shared || version.replica == replica.id
     }
 
-    /// Pushes again what the engine has lost.
+    /// Pushes again what the engine has lost: removals, too, as another machine may still have the value.
     private func pushLostBases() throws(SQLiteError) {
         for (key, doubtful) in try state.doubtfulBases() {
-            guard doubtful.digest != .ofNothing else {
-                try state.removeBase(of: key)
-                continue
-            }
             var base = doubtful
             base.isDoubtful = false
             base.mark = nil

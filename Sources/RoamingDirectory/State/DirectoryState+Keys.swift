@@ -104,7 +104,7 @@ extension DirectoryState {
         }
         for (voucher, head) in versions.heads where voucher == own.replica {
             if versions.covers.covers(head.dot) {
-                try removeLoser(head.dot)
+                try removeLoser(head.loserName)
             } else if head.dot != winner.dot, live.contains(head) {
                 if ValueDigest(of: head.archive) != ValueDigest(of: winner.archive) {
                     try addLoser(head, of: key)
@@ -177,11 +177,11 @@ extension DirectoryState {
             """
             INSERT OR IGNORE INTO directory_loser
             (name, domain, key, replica, counter, time, archive) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """, [.text(head.dot.name)] + key.values + head.values)
+            """, [.text(head.loserName)] + key.values + head.values)
     }
 
-    private func removeLoser(_ dot: Dot) throws(SQLiteError) {
-        try connection.run("DELETE FROM directory_loser WHERE name = ?", [.text(dot.name)])
+    private func removeLoser(_ name: String) throws(SQLiteError) {
+        try connection.run("DELETE FROM directory_loser WHERE name = ?", [.text(name)])
     }
 
     /// What is to be kept on this machine, up to ``LoserLimit``, and whether there is more.
@@ -219,7 +219,7 @@ extension DirectoryState {
             "SELECT replica, counter FROM directory_loser WHERE name = ?", [.text(loser.name)]
         ) { Dot($0.replica(at: 0), $0.integer(at: 1)) }
         guard let dot = dots.first else { return }
-        try removeLoser(dot)
+        try removeLoser(loser.name)
         let versions = try versions(of: loser.key)
         let live = versions.live
         // It may have won meanwhile, because the winner was replaced by an earlier edit.

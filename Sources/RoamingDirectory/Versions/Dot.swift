@@ -14,9 +14,6 @@ package struct Dot: Hashable, Sendable {
         self.replica = replica
         self.counter = counter
     }
-
-    /// A short name of letters, digits and `-`.
-    package var name: String { "\(replica.description.prefix(8))-\(counter)" }
 }
 
 /// A version that a replica vouches for.
@@ -32,6 +29,14 @@ package struct Head: Equatable, Sendable {
         self.dot = dot
         self.time = time
         self.archive = archive
+    }
+
+    /// The name that it has if it loses: short, and of letters, digits and `-`.
+    ///
+    /// Copies of a machine give the same dots to different values.
+    package var loserName: String {
+        let digest = ValueDigest(of: archive).bytes.prefix(2).hexadecimal
+        return "\(dot.replica.description.prefix(8))-\(dot.counter)-\(digest)"
     }
 }
 

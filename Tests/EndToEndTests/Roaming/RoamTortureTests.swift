@@ -16,7 +16,7 @@ import Testing
         "death-after-storing", "moved-clock", "change-back", "death-between-looks",
         "removal-of-new-key", "choice-in-flight", "many-removals", "restored-server",
         "change-back-of-lost", "change-back-of-lost-key", "change-back-of-lost-removal",
-        "earlier-edit", "successor-of-lost",
+        "lost-removal", "earlier-edit", "successor-of-lost",
     ])
     func `What random steps seldom meet is tried by itself`(name: String) async throws {
         try await torture("--case", name)
