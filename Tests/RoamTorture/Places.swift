@@ -7,6 +7,11 @@ import TestSupport
 
 /// A kind of meeting place, and what can happen to it.
 protocol TormentedPlace: Sendable {
+    /// Whether the copy of a machine is noticed when it meets the place, and not only later.
+    ///
+    /// If copies go on for long under one name, and others replace what one of them has written, it may
+    /// look to the other one as if its own was meant.
+    var noticesCopies: Bool { get }
     /// An engine for a machine, as a new process makes it.
     func engine(for machine: TormentedMachine, on loop: EventLoop) async throws -> any Engine
     /// Notes what a machine was called in its last round.
@@ -26,6 +31,7 @@ protocol TormentedPlace: Sendable {
 }
 
 extension TormentedPlace {
+    var noticesCopies: Bool { true }
     func note(_ replica: ReplicaID, of machine: Int) {}
     func prepareReplacing(diskOf machine: Int) throws {}
     func disturb() async throws {}
@@ -53,6 +59,7 @@ final class MemoryMeeting: TormentedPlace, @unchecked Sendable {
 
 /// Folders that a synchroniser keeps the same, which copies old files at any time.
 final class FolderMeeting: TormentedPlace, @unchecked Sendable {
+    let noticesCopies = false
     private let synchroniser: Synchroniser
 
     init(seed: UInt64) {
@@ -129,6 +136,7 @@ final class ServerMeeting: TormentedPlace, @unchecked Sendable {
 struct SealedMeeting: TormentedPlace {
     private let place: any TormentedPlace
     private let key = MasterKey.random()
+    var noticesCopies: Bool { place.noticesCopies }
 
     init(_ place: any TormentedPlace) {
         self.place = place

@@ -143,7 +143,11 @@ final class Torture: @unchecked Sendable {
         case 4 where putBack == .machines:
             if Bool.random(using: &random) {
                 copies.append((machine.number, try await machine.copyDisk()))
-            } else if let copy = copies.randomElement(using: &random), !isAnyPutBack {
+            } else if !isAnyPutBack,
+                let copy = copies.filter({
+                    place.noticesCopies || $0.machine == machine.number
+                }).randomElement(using: &random)
+            {
                 // After a second one, some values may be nowhere any more.
                 isAnyPutBack = true
                 try await putBack(machine, to: copy.path, of: copy.machine)
