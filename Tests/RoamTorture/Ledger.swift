@@ -16,8 +16,9 @@ struct Ledger {
         var isCut = false
         /// Whether its machine was put back before it had left it for sure.
         var isUncertain = false
-        /// Whether a machine had it when it joined again. So it may lose to what it has replaced, and come
-        /// back if nobody remembers its removal any more.
+        /// Whether a machine had it when it joined again.
+        ///
+        /// So it may lose to what it has replaced, and come back if nobody remembers its removal any more.
         var isOld = false
     }
 

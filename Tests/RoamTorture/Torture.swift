@@ -38,8 +38,6 @@ final class Torture: @unchecked Sendable {
     private var depth = 0
     /// The step at which the next round ends, as if the process died.
     private var deadlyStep: String?
-    /// Up to which write everything of each machine had left it when the place was last backed up.
-    private var exchangedAtBackup: [Int] = []
     /// Copies of disks, with the machine of each.
     private var copies: [(machine: Int, path: String)] = []
     private var isAnyPutBack = false
@@ -173,16 +171,12 @@ final class Torture: @unchecked Sendable {
     func backUpPlace() async throws {
         say("the place is backed up")
         try await place.backUp()
-        exchangedAtBackup = machines.map(\.exchanged)
     }
 
     func restorePlace() async throws {
         guard try await place.restore() else { return }
         count("places restored")
         say("the place is put back")
-        for (machine, exchanged) in zip(machines, exchangedAtBackup) {
-            machine.exchanged = min(machine.exchanged, exchanged)
-        }
     }
 
     private func putBack(_ machine: TormentedMachine, to copy: String, of other: Int) async throws {
