@@ -30,8 +30,8 @@ enum TortureCase: String {
     case changeBackOfLostKey = "change-back-of-lost-key"
     /// A server that was put back has lost a removal. The key is set, which is seen, and removed again.
     case changeBackOfLostRemoval = "change-back-of-lost-removal"
-    /// A server that was put back gets a value from another machine whose removal it has lost, and then the
-    /// removal. The value does not come back.
+    /// A server that was put back has lost a removal, and then gets the value from another machine. The value
+    /// does not come back.
     case lostRemoval = "lost-removal"
     /// A server that was put back gets an earlier edit of another machine first, which is kept.
     case earlierEdit = "earlier-edit"
@@ -121,8 +121,8 @@ extension Torture {
             try await write(nil, to: key, on: first)
             try await round(first)
             try await restorePlace()
-            try await round(second)
             try await round(first)
+            try await round(second)
         case .successorOfLost:
             try await backUpPlace()
             try await write(ledger.nextText(), to: key, on: first)
@@ -181,6 +181,8 @@ extension Torture {
         for key in keys { try await write(ledger.nextText(), to: key, on: first) }
         try await round(first)
         try await round(second)
+        // The database tells the power cut from removals that it has forgotten only if it took something.
+        try await write(ledger.nextText(), to: other(than: Self.key), on: first)
         try await cutPower(first)
         try await round(first)
         for key in keys { try await write(nil, to: key, on: first) }
@@ -207,7 +209,7 @@ extension Torture {
         case .earlierEdit:
             try await round(second)
         case .changeBackOfLost, .changeBackOfLostKey, .changeBackOfLostRemoval:
-            try await round(first, interruptedAt: "before pushing")
+            try await round(first, interruptedAt: "synchronized")
             try await write(ledger.nextText(), to: key, on: first)
             try await round(first, interruptedAt: "before pulling")
             if let lost {

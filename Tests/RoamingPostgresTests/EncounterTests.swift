@@ -72,6 +72,20 @@ import Testing
         #expect(encounter(other, row).state == .rewound)
     }
 
+    @Test func `A server that was put back has what it had at the last visit that it knows`() {
+        let (old, new) = (Visit(number: 4, nonce: nonce), Visit(number: 5, nonce: nonce))
+        var row = ReplicaRow(visit: old, visitRevision: 7)
+        #expect(encounter(place(new, at: 9), row).shared == 7)
+        #expect(encounter(place(new, at: 9), nil).shared == 0)
+        #expect(encounter(nil, row).shared == 0)
+        // The visit was after the server was put back.
+        row.isRewound = true
+        #expect(encounter(place(new, at: 9), row).shared == 0)
+        row.isRewound = false
+        let other = MeetingPlace(account: nonce, visit: new, revision: 9, lostBatch: 0)
+        #expect(encounter(other, row).shared == 0)
+    }
+
     @Test func `A replica whose row was dropped joins anew, unless the server was put back`() {
         let visit = Visit(number: 4, nonce: nonce)
         #expect(encounter(place(visit, at: 5), nil, dropped: 5).state == .mustJoinAnew)

@@ -42,7 +42,7 @@ struct RestoredServerTests {
         try now.restore()
         let reply = try await now.a.clone(now.a.engine).meet()
         #expect(reply.state == .rewound)
-        #expect(reply.revision == 1)
+        #expect(reply.revision == 1 && reply.shared == 1)
         // That reply was lost.
         #expect(try await now.a.meet().state == .rewound)
         #expect(try await now.a.meet().state == .continued)
@@ -66,8 +66,10 @@ struct RestoredServerTests {
         try await c.meet()
         for number in 0..<3 { try await c.push(edit("other", "\(number)")) }
         // The reply is lost at first.
-        #expect(try await now.b.clone(now.b.engine).meet().state == .rewound)
-        #expect(try await now.b.meet().state == .rewound)
+        let reply = try await now.b.clone(now.b.engine).meet()
+        #expect(reply.state == .rewound && reply.revision == 4 && reply.shared == 1)
+        let repeated = try await now.b.meet()
+        #expect(repeated.state == .rewound && repeated.shared == 0)
         #expect(try await now.b.meet().state == .continued)
     }
 

@@ -30,8 +30,9 @@ package struct Edit: Sendable {
     package let age: Duration?
     /// The version that the edit replaced knowingly; nil if its writer knew of none.
     package let base: VersionMark?
-    /// The earliest time that it can have: an edit is later than what it has replaced, also if a clock was
-    /// set back in between.
+    /// The earliest time that it can have, if it has a known one.
+    ///
+    /// An edit is later than what it has replaced, also if a clock was set back in between.
     package let earliest: EditTime
 
     package init(

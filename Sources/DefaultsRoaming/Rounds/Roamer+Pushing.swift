@@ -170,11 +170,13 @@ extension Roamer {
     func keep(_ losers: [Loser]) async throws {
         guard !losers.isEmpty else { return }
         var transaction = DefaultsTransaction()
-        for loser in losers {
-            guard let (kept, facts) = try await kept(loser) else { continue }
+        for loser in losers where loser.key.domain != RoamTerms.conflicts {
+            let kept = KeptLoser(
+                domain: loser.key.domain, key: loser.key.name, name: loser.name)
             let archive = loser.archive.flatMap { try? KeyedArchive(validating: $0) }
             if let archive { transaction.set(kept.valueKey, to: archive) }
-            transaction.set(kept.aboutKey, to: try KeyedArchiveEncoder().encode(facts))
+            transaction.set(
+                kept.aboutKey, to: try KeyedArchiveEncoder().encode(await facts(of: loser)))
         }
         if !transaction.isEmpty {
             transaction.isDurable = true
@@ -189,29 +191,6 @@ extension Roamer {
         }
         try await beforeStep("noting losers")
         try await engine.noteKept(losers)
-    }
-
-    /// Under which names a loser is kept, and what is known about it; nil if it is not kept.
-    ///
-    /// What was kept can lose itself, after a machine has joined again. It is kept under its new name then.
-    private func kept(_ loser: Loser) async throws -> (KeptLoser, LoserFacts)? {
-        let key = loser.key
-        guard key.domain == RoamTerms.conflicts else {
-            return (
-                KeptLoser(domain: key.domain, key: key.name, name: loser.name),
-                await facts(of: loser)
-            )
-        }
-        guard loser.archive != nil, let earlier = KeptLoser(valueKey: key.name) else { return nil }
-        let about = try await archive(of: earlier.aboutKey, in: RoamTerms.conflicts)
-        let known = about.flatMap { try? KeyedArchive(validating: $0) }
-            .flatMap { try? KeyedArchiveDecoder().decode(LoserFacts.self, from: $0) }
-        var facts = await facts(of: loser)
-        facts.key = earlier.key
-        let whole = known.flatMap { earlier.whole($0) } ?? earlier
-        return (
-            KeptLoser(domain: whole.domain, key: whole.key, name: loser.name), known ?? facts
-        )
     }
 
     private func facts(of loser: Loser) async -> LoserFacts {

@@ -142,7 +142,9 @@ extension Roamer {
 
     /// Forgets an edit, because its key has the value of its base again.
     func forget(_ edit: EditedKey) throws(SQLiteError) {
-        if let base = try state.base(of: edit.key), base.mark == nil {
+        if let base = try state.base(of: edit.key),
+            base.mark == nil || base.isDoubtful && !replica.isDoubtful
+        {
             // The engine has lost the base, and gets it again.
             guard edit.moment != .asBase else { return }
             if case .known = base.time { return try state.write(.asBase(base, of: edit.key)) }

@@ -332,8 +332,9 @@ package actor Roamer {
         if base.digest == ValueDigest(of: version.archive) {
             (base.mark, base.time) = (version.mark, version.time)
         } else if edit == nil, wasHere(version), version.time <= base.time {
-            // What stands here has replaced it knowingly: it is an edit of this version.
-            (base.mark, base.digest) = (version.mark, ValueDigest(of: version.archive))
+            // What stands here has replaced it knowingly, and the engine is to have it again.
+            base.mark = version.mark
+            base.isDoubtful = true
             try state.write(asBase)
         } else {
             // The writer of the version may not have known what stands here, and the other way around.
@@ -352,6 +353,7 @@ package actor Roamer {
     /// Pushes again what the engine has lost: removals, too, as another machine may still have the value.
     private func pushLostBases() throws(SQLiteError) {
         for (key, doubtful) in try state.doubtfulBases() {
+            if try state.edit(of: key)?.moment == .asBase { continue }
             var base = doubtful
             base.isDoubtful = false
             base.mark = nil

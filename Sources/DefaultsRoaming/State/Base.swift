@@ -10,7 +10,7 @@ struct Base: Sendable, Equatable {
     var digest: ValueDigest
     /// The time of the version.
     var time: EditTime
-    /// Whether the engine may have lost the version.
+    /// Whether the engine may have lost the version, or has lost it and did not get it again yet.
     var isDoubtful = false
 }
 

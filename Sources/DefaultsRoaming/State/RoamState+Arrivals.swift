@@ -218,9 +218,7 @@ extension RoamState {
                     try removeArrival(of: outcome.key, before: outcome.mark.revision)
                 case .lost:
                     // The value is kept elsewhere, and gives way to the version that arrives.
-                    let mark = try base(of: outcome.key)?.mark
-                    try write(
-                        Base(mark: mark, digest: digest, time: .unknown), of: outcome.key)
+                    try write(Base(mark: nil, digest: digest, time: .unknown), of: outcome.key)
                 }
                 try removeEdit(of: outcome.key)
             }

@@ -82,7 +82,7 @@ extension RoamState {
     func doubtBases(_ replica: ReplicaRecord) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             let doubt = try connection.prepare(
-                "UPDATE base SET isDoubtful = 1 WHERE revision > ?")
+                "UPDATE base SET isDoubtful = 1 WHERE revision IS NULL OR revision > ?")
             try doubt.bind(Int64(bitPattern: replica.shared), at: 1)
             try doubt.run()
             try connection.execute("DELETE FROM arrival; DELETE FROM pushed")

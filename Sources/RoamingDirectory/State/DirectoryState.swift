@@ -109,9 +109,10 @@ final class DirectoryState {
 
     /// Begins as a replica.
     ///
-    /// If another one was here, all that it knew is dropped but what it lost and whom it had forgotten. If
-    /// it was forgotten itself, what it had taken over is taken over from it: perhaps nobody else has it.
-    /// Its own versions are not, as they are values of this machine, or are lost.
+    /// If another one was here, all that it knew is dropped but what it lost, whom it had forgotten, and the
+    /// names that this machine has had. If it was forgotten itself, what it had taken over is taken over
+    /// from it: perhaps nobody else has it. Its own versions are not, as they are values of this machine, or
+    /// are lost.
     func begin(as replica: ReplicaID, named name: String) throws(SQLiteError) {
         // Three bytes for each, as half a character at the end is replaced by one of three bytes.
         let bytes = name.utf8.filter { !FileText.isControl($0) }.prefix(FileLimits.name / 3)
@@ -121,8 +122,10 @@ final class DirectoryState {
             if own.replica != replica {
                 let heads = try isForgotten(own.replica) ? takenOver() : []
                 for table in Tables.ofReplica { try connection.run("DELETE FROM \(table)") }
-                try connection.run(
-                    "INSERT OR IGNORE INTO directory_former VALUES (?)", [own.replica.value])
+                if own.replica != .none {
+                    try connection.run(
+                        "INSERT OR IGNORE INTO directory_former VALUES (?)", [own.replica.value])
+                }
                 // The revision goes on: a reader must not take an early one for a late one.
                 own = OwnReplica(replica, revision: own.revision + 1)
                 for (key, head) in heads { try insert(head, of: key, voucher: own.replica) }

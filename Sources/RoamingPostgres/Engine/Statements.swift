@@ -56,30 +56,37 @@ struct Statements {
     private static let longAgo = "clock_timestamp() - interval '10 minutes'"
 
     /// Stores what the server is to remember of a replica, unless another process has done so meanwhile.
-    ///
-    /// A new one needs no removal that was purged, also not one that was purged just now. The lock makes the
-    /// next purge wait for its row.
     func write(
         _ row: ReplicaRow, of replica: ReplicaID, named name: String, over visit: Visit?
     ) -> Statement {
-        Statement(
+        let values: [Parameter] = [
+            .uuid(replica.bytes), .text(Self.shortened(name)),
+            .integer(Int64(clamping: row.pulled)), .bytes(row.visit.bytes),
+            .integer(Int64(clamping: row.visitRevision)), .bytes(row.visitBefore?.bytes),
+            .boolean(row.isRewound),
+        ]
+        guard let visit else { return Statement(addition, values, isPrepared: true) }
+        return Statement(
             """
-            INSERT INTO roam.replica AS r
-                (owner, id, name, pulled, seen, visit, visit_rev, visit_before, is_rewound)
-            VALUES (\(user), $1, $2,
-                greatest($3, (SELECT purged FROM roam.account WHERE owner = \(user) FOR SHARE)),
-                clock_timestamp(), $4, $5, $6, $7)
-            ON CONFLICT (owner, id) DO UPDATE SET name = excluded.name, pulled = $3,
-                seen = excluded.seen, visit = excluded.visit, visit_rev = excluded.visit_rev,
-                visit_before = excluded.visit_before, is_rewound = excluded.is_rewound
-            WHERE r.visit = $8
-            """,
-            [
-                .uuid(replica.bytes), .text(Self.shortened(name)),
-                .integer(Int64(clamping: row.pulled)), .bytes(row.visit.bytes),
-                .integer(Int64(clamping: row.visitRevision)), .bytes(row.visitBefore?.bytes),
-                .boolean(row.isRewound), .bytes(visit?.bytes),
-            ], isPrepared: true)
+            UPDATE roam.replica SET name = $2, pulled = $3, seen = clock_timestamp(), visit = $4,
+                visit_rev = $5, visit_before = $6, is_rewound = $7
+            WHERE owner = \(user) AND id = $1 AND visit = $8
+            """, values + [.bytes(visit.bytes)], isPrepared: true)
+    }
+
+    /// Adds a replica.
+    ///
+    /// A new one needs no removal that was purged, also not one that was purged just now. The lock makes the
+    /// next purge wait for its row.
+    private var addition: String {
+        """
+        INSERT INTO roam.replica
+            (owner, id, name, pulled, seen, visit, visit_rev, visit_before, is_rewound)
+        VALUES (\(user), $1, $2,
+            greatest($3, (SELECT purged FROM roam.account WHERE owner = \(user) FOR SHARE)),
+            clock_timestamp(), $4, $5, $6, $7)
+        ON CONFLICT (owner, id) DO NOTHING
+        """
     }
 
     /// A name that the server takes: of at most 255 bytes, without NUL.

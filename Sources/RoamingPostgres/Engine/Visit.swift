@@ -121,11 +121,10 @@ struct Encounter {
 
     /// The revision up to which a server that was put back has all that it had; 0 if that is not known.
     ///
-    /// Invariant 1 says so for the visit. But if the server has already told that it was put back, the
-    /// visit was after that.
+    /// Invariant 1 says so for the last visit, if that was before the server was put back.
     var shared: UInt64 {
-        guard let row, let place, place.account == account else { return 0 }
-        return row.isRewound ? row.pulled : max(row.pulled, row.visitRevision)
+        guard let row, let place, place.account == account, !row.isRewound else { return 0 }
+        return row.visitRevision
     }
 
     /// What the replica is if the server knows nothing of it.
