@@ -20,7 +20,7 @@ enum TortureCase: String {
     /// The service dies before it knows what became of a batch. Meanwhile its key has stopped to roam, gets
     /// another value, and roams again. The value is found.
     case choiceInFlight = "choice-in-flight"
-    /// More keys are removed after a power cut than the daemon has removals on record.
+    /// More keys are removed than the daemon has removals on record.
     case manyRemovals = "many-removals"
     /// A server that was put back gets again what it has lost, which is no conflict with what it had.
     case restoredServer = "restored-server"
@@ -181,10 +181,6 @@ extension Torture {
         for key in keys { try await write(ledger.nextText(), to: key, on: first) }
         try await round(first)
         try await round(second)
-        // The database tells the power cut from removals that it has forgotten only if it took something.
-        try await write(ledger.nextText(), to: other(than: Self.key), on: first)
-        try await cutPower(first)
-        try await round(first)
         for key in keys { try await write(nil, to: key, on: first) }
         try await round(first)
         try await round(second)
