@@ -218,6 +218,9 @@ extension AnyDefaultsKey {
 
 extension Store {
     func migrate(_ steps: [DefaultsMigration], from origin: DefaultsOrigin?) async throws -> Int {
+        // One after the other: a step would read what another one has changed and will be refused.
+        try await updates.begin()
+        defer { updates.end() }
         let newest = steps.last?.version ?? 0
         var attemptsLeft = Self.attempts
         while true {
