@@ -177,7 +177,7 @@ extension Torture {
     private func removeMany(
         _ first: TormentedMachine, _ second: TormentedMachine
     ) async throws {
-        let keys = (0..<1200).map { RoamingKey(domain: Self.key.domain, name: "\($0)") }
+        let keys = (0..<2300).map { RoamingKey(domain: Self.key.domain, name: "\($0)") }
         for key in keys { try await write(ledger.nextText(), to: key, on: first) }
         try await round(first)
         try await round(second)
