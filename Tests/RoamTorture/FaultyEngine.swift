@@ -7,7 +7,7 @@ struct Interruption: Error {}
 /// An engine to which something happens before and after each call.
 final class FaultyEngine: Engine, @unchecked Sendable {
     /// The step at which a replica learns that it joins as a new one.
-    static let joining = "joining anew"
+    static let joining = "joining again"
 
     private let engine: any Engine
     private let say: @Sendable (String) -> Void

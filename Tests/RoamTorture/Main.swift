@@ -5,8 +5,7 @@ import Foundation
 /// Machines of one user whose daemons, roaming services, disks, clocks and engines fail at every step.
 ///
 ///     RoamTorture PROGRAMS [--engine memory|directory|postgres] [--sealed] [--seeds N] [--first SEED]
-///         [--steps N] [--machines N] [--case NAME] [--no-power-cuts] [--no-backups]
-///         [--late-winners] [--verbose]
+///         [--steps N] [--machines N] [--case NAME] [--no-power-cuts] [--late-winners] [--verbose]
 ///
 /// With --sealed, the machines encrypt what they exchange. With --late-winners, it is wrong if the earlier
 /// edit won more than a quarter of the conflicts. With --case, the steps are those of a ``TortureCase``,
@@ -26,8 +25,7 @@ enum Main {
             let place = try await options.place(seed: seed, on: loop)
             let torture = Torture(
                 seed: seed, chance: options.fixedSteps == nil ? 8 : 0,
-                cutsPower: options.cutsPower, putsBack: options.putsBack,
-                isVerbose: options.isVerbose, on: loop,
+                cutsPower: options.cutsPower, isVerbose: options.isVerbose, on: loop,
                 meetingAt: options.isSealed ? SealedMeeting(place) : place)
             let outcome = try await Task(executorPreference: loop) {
                 try await torture.begin(options.machines, programs: options.programs)
@@ -89,7 +87,6 @@ private struct Options {
     var isVerbose = false
     var engine = "memory"
     var cutsPower = true
-    var putsBack = true
     var isSealed = false
     var expectsLateWinners = false
     var fixedSteps: TortureCase?
@@ -105,7 +102,6 @@ private struct Options {
             case "--engine": engine = words.popFirst() ?? ""
             case "--verbose": isVerbose = true
             case "--no-power-cuts": cutsPower = false
-            case "--no-backups": putsBack = false
             case "--sealed": isSealed = true
             case "--late-winners": expectsLateWinners = true
             case "--case":

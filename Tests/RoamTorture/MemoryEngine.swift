@@ -108,7 +108,7 @@ final class MemoryEngine: Engine, @unchecked Sendable {
             func lose(_ loser: Version) {
                 let loser = Loser(
                     // A place that was put back gives its revisions again.
-                    name: "\(place.content.revision)-\(batch.nonce[0])-\(batch.nonce[1])",
+                    name: "\(place.content.revision)-" + batch.nonce.prefix(4).hexadecimal,
                     key: loser.key, archive: loser.archive, time: loser.time,
                     replica: loser.replica)
                 place.content.losers.append((loser, replica))

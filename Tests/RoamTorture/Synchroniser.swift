@@ -8,6 +8,8 @@ import TestSupport
 final class Synchroniser: @unchecked Sendable {
     /// The file that marks the place, which is never written again.
     private static let marker = "defaultsd-roam"
+    /// What the name of a file has if another one of that name was there.
+    private static let conflict = ".sync-conflict-"
 
     private var random: SeededGenerator
     private let place = ReplicaID.random()
@@ -19,6 +21,8 @@ final class Synchroniser: @unchecked Sendable {
     /// A name has several machines if one is a copy of another. A machine that was put back has another name
     /// since, and does not write its earlier file again.
     private var last: [ReplicaID: [Int: Data]] = [:]
+    /// The machine whose disk was replaced.
+    private var replaced: Int?
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -42,11 +46,6 @@ final class Synchroniser: @unchecked Sendable {
         if target == writer || writer == first && !writers.contains(target) { return name }
         return name.prefix { $0 != "." } + Self.conflict + "\(writer).roam"
     }
-
-    private static let conflict = ".sync-conflict-"
-
-    /// The machine whose disk was replaced.
-    private var replaced: Int?
 
     func folder(of machine: Int) throws -> String {
         if let folder = folders[machine] { return folder.path }

@@ -26,12 +26,11 @@ final class Torture: @unchecked Sendable {
     private let chance: Int
     private let cutsPower: Bool
     private let movesClocks: Bool
-    /// What is put back to earlier states; nil for nothing.
-    private let putBack: PutBack?
+    private let putBack: PutBack
 
     private var random: SeededGenerator
     private let loop: EventLoop
-    let place: any TormentedPlace
+    private let place: any TormentedPlace
     private(set) var machines: [TormentedMachine] = []
     var ledger = Ledger()
     private(set) var events: [String: Int] = [:]
@@ -47,14 +46,13 @@ final class Torture: @unchecked Sendable {
 
     init(
         seed: UInt64, chance: Int = 8, cutsPower: Bool = true, movesClocks: Bool = true,
-        putsBack: Bool = true, isVerbose: Bool = false, on loop: EventLoop,
-        meetingAt place: any TormentedPlace
+        isVerbose: Bool = false, on loop: EventLoop, meetingAt place: any TormentedPlace
     ) {
         random = SeededGenerator(seed: seed)
         self.chance = chance
         self.cutsPower = cutsPower
         self.movesClocks = movesClocks
-        putBack = putsBack ? seed.isMultiple(of: 2) ? .place : .machines : nil
+        putBack = seed.isMultiple(of: 2) ? .place : .machines
         self.isVerbose = isVerbose
         self.loop = loop
         self.place = place

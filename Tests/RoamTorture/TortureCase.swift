@@ -17,8 +17,8 @@ enum TortureCase: String {
     /// A key begins to roam after it was removed. The service sees that, and the power is cut. If the value
     /// is there again, it roams.
     case removalOfNewKey = "removal-of-new-key"
-    /// The service dies before it knows what became of a batch. Meanwhile its key has stopped to roam, gets
-    /// another value, and roams again. The value is found.
+    /// The service dies before it knows what became of a batch. Meanwhile its key does not roam any more,
+    /// gets another value, and roams again. The value is found.
     case choiceInFlight = "choice-in-flight"
     /// More keys are removed than the daemon has removals on record.
     case manyRemovals = "many-removals"
@@ -35,7 +35,7 @@ enum TortureCase: String {
     case lostRemoval = "lost-removal"
     /// A server that was put back gets an earlier edit of another machine first, which is kept.
     case earlierEdit = "earlier-edit"
-    /// A server that was put back gets first an edit of a value that it has lost. The clock of its machine
+    /// A server that was put back first gets an edit of a value that it has lost. The clock of its machine
     /// was set, so that the edit seems older than the value. The value does not win.
     case successorOfLost = "successor-of-lost"
 

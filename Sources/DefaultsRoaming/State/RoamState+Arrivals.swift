@@ -149,14 +149,15 @@ extension RoamState {
                 while try select.step() {
                     if let arrival = select.arrival() { made.append(arrival) }
                 }
-                for arrival in made { try store(arrival.version) }
                 // It was made after the last look, and what was made before it is on the disk, too.
-                for domain in Set(made.map(\.version.key.domain)) {
-                    let update = try connection.prepare(
-                        "UPDATE domain SET durable = generation WHERE domain = ?")
-                    try update.bind(domain, at: 1)
-                    try update.run()
-                }
+                let update = try connection.prepare(
+                    """
+                    UPDATE domain SET durable = generation
+                    WHERE domain IN (SELECT domain FROM arrival WHERE token = ?)
+                    """)
+                try update.bind(token, at: 1)
+                try update.run()
+                for arrival in made { try store(arrival.version) }
             } else {
                 let update = try connection.prepare(
                     "UPDATE arrival SET token = NULL WHERE token = ?")

@@ -131,11 +131,13 @@ extension DirectoryState {
     private func make(_ edit: Edit, now: Int64) throws(SQLiteError) -> Outcome {
         let shown = try shown(of: edit.key)
         let isSame = ValueDigest(of: shown?.head.archive) == ValueDigest(of: edit.archive)
-        let versions = try versions(of: edit.key)
         if isSame {
-            if let shown, try needsVoucher(shown.head, versions) { try vouch(for: edit, now: now) }
+            if let shown, try needsVoucher(shown.head, of: edit.key) {
+                try vouch(for: edit, now: now)
+            }
             return try outcome(.stands, of: edit.key)
         }
+        let versions = try versions(of: edit.key)
         let base = VersionVector(bytes: edit.base?.context ?? [])
         let time = edit.time(at: now)
         own.counter += 1
@@ -157,11 +159,9 @@ extension DirectoryState {
     }
 
     /// Whether a value must be in this replica's file, too, although it is in another one (invariant 11).
-    private func needsVoucher(
-        _ shown: Head, _ versions: KeyVersions
-    ) throws(SQLiteError) -> Bool {
+    private func needsVoucher(_ shown: Head, of key: RoamingKey) throws(SQLiteError) -> Bool {
         guard try isFormer(shown.dot.replica) else { return false }
-        return !versions.heads.contains { $0.head.dot.replica == own.replica }
+        return try !versions(of: key).heads.contains { $0.head.dot.replica == own.replica }
     }
 
     /// Makes a version of this replica beside one of the same value.
