@@ -60,7 +60,7 @@ package actor DefaultsObject {
     var followers = Followers()
     /// The changes from the crash journal, until they are announced; empty if there is no bus.
     var recovered: [PendingNames]
-    var statistics = Statistics()
+    var statistics: Statistics
     /// The callers that made the last changes.
     var writers = WriterLog()
     /// What is granted to programs in a sandbox.
@@ -111,7 +111,11 @@ package actor DefaultsObject {
         self.dconf = dconf.map { DconfState($0) }
         self.examiner = examiner
         self.logger = logger
+        statistics = Statistics(since: connection.loop.continuousNow)
     }
+
+    /// The time by which everything here is due; see `EventLoop.now`.
+    nonisolated var now: SuspendingClock.Instant { connection.loop.now }
 
     /// Begins to answer calls.
     package func start() async {

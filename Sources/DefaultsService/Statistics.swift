@@ -5,7 +5,7 @@ import SystemCalls
 
 /// What the service has done since its start.
 struct Statistics {
-    private let start = ContinuousClock.now
+    private let start: ContinuousClock.Instant
     /// Calls that were carried out, including those that were refused.
     var calls: UInt64 = 0
     var changes: UInt64 = 0
@@ -14,14 +14,19 @@ struct Statistics {
     /// How often the store was repaired.
     var repairs: UInt64 = 0
 
+    init(since start: ContinuousClock.Instant) {
+        self.start = start
+    }
+
     /// All facts by name, with what the database has now.
     ///
     /// - Parameter waitingSignals: The signals that wait for the bus.
     func facts(
-        of database: Database, backups: [Backup], waitingSignals: Int
+        of database: Database, backups: [Backup], waitingSignals: Int,
+        at now: ContinuousClock.Instant
     ) -> [(Contract.GetStatistics.Fact, Value)] {
         let counts: [(Contract.GetStatistics.Fact, UInt64)] = [
-            (.uptime, UInt64(clamping: start.duration(to: .now).components.seconds)),
+            (.uptime, UInt64(clamping: start.duration(to: now).components.seconds)),
             (.calls, calls), (.changes, changes), (.flushes, flushes),
             (.failedFlushes, failedFlushes),
             (.pendingBytes, UInt64(clamping: database.pendingBytes)),

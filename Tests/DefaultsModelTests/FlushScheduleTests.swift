@@ -13,11 +13,11 @@ import Testing
         case failure(Int)
     }
 
-    private static let origin = ContinuousClock.now
+    private static let origin = SuspendingClock.now
 
     /// When a flush is due after the events, in milliseconds; nil for never.
     private func due(after events: [Event]) -> Int? {
-        func instant(_ milliseconds: Int) -> ContinuousClock.Instant {
+        func instant(_ milliseconds: Int) -> SuspendingClock.Instant {
             Self.origin + .milliseconds(milliseconds)
         }
         var schedule = FlushSchedule()

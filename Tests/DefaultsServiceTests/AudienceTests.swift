@@ -6,7 +6,7 @@ import Testing
 
 /// When the bus is queried for listeners, and which signals wait for that, without a bus.
 @Suite struct AudienceTests {
-    private let start = ContinuousClock.now
+    private let start = SuspendingClock.now
 
     private func announcement(_ number: Int, of domain: String = "a.b") throws -> Announcement {
         Announcement(

@@ -6,7 +6,7 @@ import Testing
 
 /// The order of the work on the store, without a disk and without a bus.
 @Suite struct DiskKeeperTests {
-    private let start = ContinuousClock.now
+    private let start = SuspendingClock.now
     private let refusal = StorageError.storeGone("/defaults.db")
 
     /// A keeper with a change that was made at the start.

@@ -38,7 +38,7 @@ final class IncomingCalls {
     /// The error that every call gets after the service has ended.
     var refusal: DBusError?
     /// Gives the time.
-    var now: () -> SuspendingClock.Instant = { SuspendingClock.now }
+    var now: () -> SuspendingClock.Instant
 
     /// The connections whose reading stops when too much waits.
     private var connections: [ObjectIdentifier: WeakConnection] = [:]
@@ -63,6 +63,7 @@ final class IncomingCalls {
 
     init(on loop: EventLoop) {
         self.loop = loop
+        now = { loop.now }
     }
 
     /// Takes a received call.

@@ -30,7 +30,7 @@ extension EventLoop {
 
     /// Calls a closure on the loop's thread once, after a time.
     ///
-    /// To be called on the loop's thread. The time does not count while the machine is suspended.
+    /// To be called on the loop's thread. The time is that of ``now``.
     @discardableResult
     package func schedule(after delay: Duration, _ body: @escaping () -> Void) -> Timer {
         preconditionOnLoop("a timer was set")
@@ -44,13 +44,17 @@ struct TimerQueue {
     // one is found and removed at once.
     private var timers: [EventLoop.Timer] = []
     private var lastNumber: UInt64 = 0
-    private let clock = SuspendingClock()
+    private let time: LoopTime
+
+    init(by time: LoopTime) {
+        self.time = time
+    }
 
     mutating func add(
         after delay: Duration, loop: EventLoop, body: @escaping () -> Void
     ) -> EventLoop.Timer {
         lastNumber += 1
-        let timer = EventLoop.Timer(clock.now + delay, lastNumber, loop: loop, body: body)
+        let timer = EventLoop.Timer(time.now + delay, lastNumber, loop: loop, body: body)
         timers.insert(timer, at: index(of: timer))
         return timer
     }
@@ -60,11 +64,15 @@ struct TimerQueue {
         if index < timers.count, timers[index] === timer { timers.remove(at: index) }
     }
 
-    /// How long poll(2) may sleep: without end (-1) if there is no timer.
+    /// The time of the next timer.
+    var nextDeadline: SuspendingClock.Instant? { timers.first?.deadline }
+
+    /// How long poll(2) may sleep: without end (-1) if there is no timer, or if the clock is held.
     var millisecondsToNext: Int32 {
         guard let next = timers.first else { return -1 }
-        let rest = next.deadline - clock.now
+        let rest = next.deadline - time.now
         guard rest > .zero else { return 0 }
+        guard time.held == nil else { return -1 }
         // Rounded up, so that it does not wake too early and sleep again.
         let milliseconds = (rest + .microseconds(999)) / .milliseconds(1)
         return milliseconds < Double(Int32.max) ? Int32(milliseconds) : .max
@@ -73,7 +81,7 @@ struct TimerQueue {
     /// The timers whose time has come.
     func due() -> [EventLoop.Timer] {
         guard !timers.isEmpty else { return [] }
-        let now = clock.now
+        let now = time.now
         return Array(timers.prefix { $0.deadline <= now })
     }
 

@@ -7,7 +7,8 @@ import Synchronization
 // 1. One thread runs everything: jobs of tasks, timers and descriptor handlers. It is the thread
 //    inside `run()`, and before that the one that made the loop.
 // 2. With nothing due the thread sleeps in poll(2) or epoll_wait(2) without a timeout. Nothing wakes
-//    it but a descriptor, a timer that somebody set, or work handed over by another thread.
+//    it but a descriptor, a timer that somebody set, or work handed over by another thread. With a
+//    held clock a timer does not wake it, but a move of the clock does.
 // 3. Work that is handed over is never lost, and wakes the thread at most once for each sleep: the
 //    decision to sleep and the hand-over are made under one lock.
 // 4. If the application closes descriptors that it does not own, ours among them, the loop goes on: it
@@ -29,8 +30,8 @@ import Synchronization
 /// A program without a thread to spare starts one: ``startThread(named:)``.
 ///
 /// The loop is shared between threads (`@unchecked Sendable`) for this reason: `inbox`, `owner`
-/// and `wakeUp` are safe for all, and `timers` and `watches` are touched by the loop's thread
-/// only, which every method that reaches them checks.
+/// and `wakeUp` are safe for all, and `timers`, `watches` and a held `time` are touched by the loop's
+/// thread only, which every method that reaches them checks.
 package final class EventLoop: @unchecked Sendable {
     /// What other threads hand over, and whether they must wake the loop for it.
     private struct Inbox {
@@ -49,24 +50,32 @@ package final class EventLoop: @unchecked Sendable {
     private let owner: Atomic<UInt>
     private let wakeUp: WakeUp
     private var wakeUpWatch: Watch?
-    var timers = TimerQueue()
+    let time: LoopTime
+    var timers: TimerQueue
     let watches: any WatchTable
     /// Whether nobody else closes descriptors in this process.
     let isInOwnProcess: Bool
 
     /// Makes a loop; the calling thread counts as its thread until ``run()`` is called.
     ///
-    /// - Parameter isInOwnProcess: Whether all code of the process closes descriptors of its own
-    ///   only. Then the loop does not check whether its descriptors are still the same (4), and many
-    ///   of them cost no more than few.
+    /// - Parameters:
+    ///   - isInOwnProcess: Whether all code of the process closes descriptors of its own only. Then
+    ///     the loop does not check whether its descriptors are still the same (4), and many of them
+    ///     cost no more than few.
+    ///   - clock: What timers go by.
     /// - Throws: ``DBusError`` if the process has no descriptor to spare.
-    package convenience init(isInOwnProcess: Bool = false) throws(DBusError) {
-        try self.init(ownedBy: UInt(pthread_self()), isInOwnProcess: isInOwnProcess)
+    package convenience init(
+        isInOwnProcess: Bool = false, clock: Clock = .system
+    ) throws(DBusError) {
+        try self.init(
+            ownedBy: UInt(pthread_self()), isInOwnProcess: isInOwnProcess, clock: clock)
     }
 
-    init(ownedBy thread: UInt, isInOwnProcess: Bool = false) throws(DBusError) {
+    init(ownedBy thread: UInt, isInOwnProcess: Bool, clock: Clock) throws(DBusError) {
         owner = Atomic(thread)
         self.isInOwnProcess = isInOwnProcess
+        time = LoopTime(clock)
+        timers = TimerQueue(by: time)
         watches = isInOwnProcess ? try EpollTable() : PollTable()
         wakeUp = try WakeUp()
         guard watchWakeUp() else { throw .systemCall("Watching a pipe", error: errno) }
@@ -97,7 +106,10 @@ package final class EventLoop: @unchecked Sendable {
         while true {
             let isStopping = inbox.withLock { $0.isStopRequested }
             performWork()
-            if isStopping { return }
+            if isStopping {
+                time.held?.finish()
+                return
+            }
             fireTimers()
             waitForEvents()
         }
@@ -168,7 +180,12 @@ package final class EventLoop: @unchecked Sendable {
         }
         let next = timers.millisecondsToNext
         let limited = longest == .max ? next : min(next < 0 ? longest : next, longest)
-        watches.wait(maySleep ? limited : 0) { inbox.withLock { $0.isSleeping = false } }
+        // With nothing else to do, a held clock moves instead of a sleep.
+        let mayMove = maySleep && next != 0 && time.held?.mayMove == true
+        let hasCome = watches.wait(maySleep && !mayMove ? limited : 0) {
+            inbox.withLock { $0.isSleeping = false }
+        }
+        if mayMove, !hasCome { time.held?.step(toTimerAt: timers.nextDeadline) }
     }
 }
 
@@ -227,13 +244,14 @@ extension EventLoop {
     ///
     /// - Parameters:
     ///   - name: The thread's name in tools such as `top`; the first 15 bytes of it.
-    ///   - isInOwnProcess: As of ``init(isInOwnProcess:)``.
+    ///   - isInOwnProcess: As of ``init(isInOwnProcess:clock:)``.
+    ///   - clock: What timers go by.
     /// - Throws: ``DBusError`` if the process has no descriptor or thread to spare.
     package static func startThread(
-        named name: String, isInOwnProcess: Bool = false
+        named name: String, isInOwnProcess: Bool = false, clock: Clock = .system
     ) throws(DBusError) -> EventLoop {
         // No thread is number 0, so that nobody is current before the new one runs.
-        let loop = try EventLoop(ownedBy: 0, isInOwnProcess: isInOwnProcess)
+        let loop = try EventLoop(ownedBy: 0, isInOwnProcess: isInOwnProcess, clock: clock)
         let start = ThreadStart(
             loop: loop, name: String(decoding: name.utf8.prefix(15), as: UTF8.self))
         // The new thread takes this reference over; if it does not come to be, it is ours again.

@@ -22,7 +22,8 @@ protocol WatchTable: AnyObject {
     /// - Parameters:
     ///   - milliseconds: How long to wait at most; -1 is without end.
     ///   - hasSlept: Called before the first handler.
-    func wait(_ milliseconds: Int32, then hasSlept: () -> Void)
+    /// - Returns: Whether something may have come.
+    func wait(_ milliseconds: Int32, then hasSlept: () -> Void) -> Bool
 }
 
 /// Watches by poll(2).
@@ -52,15 +53,16 @@ final class PollTable: WatchTable {
 
     var lost: [EventLoop.Watch] { watches.filter(\.isLost) }
 
-    func wait(_ milliseconds: Int32, then hasSlept: () -> Void) {
+    func wait(_ milliseconds: Int32, then hasSlept: () -> Void) -> Bool {
         if isOutdated { makeList() }
         let count = poll(&list, nfds_t(list.count), milliseconds)
         hasSlept()
-        guard count > 0 else { return }
+        guard count > 0 else { return count != 0 }
         let ready = zip(active, list).filter { $0.1.revents != 0 }
         for (watch, entry) in ready {
             watch.handler?(watch.isLost ? .lost : Events(rawValue: entry.revents))
         }
+        return true
     }
 
     private func makeList() {
@@ -137,11 +139,12 @@ final class EpollTable: WatchTable {
     /// None: nobody else closes descriptors here.
     var lost: [EventLoop.Watch] { [] }
 
-    func wait(_ milliseconds: Int32, then hasSlept: () -> Void) {
+    func wait(_ milliseconds: Int32, then hasSlept: () -> Void) -> Bool {
+        let areSomeRefused = !refused.isEmpty
         let count = clinux_wait_epoll(
-            descriptor, &tags, &found, refused.isEmpty ? milliseconds : 0)
+            descriptor, &tags, &found, areSomeRefused ? 0 : milliseconds)
         hasSlept()
-        if !refused.isEmpty { reportRefused() }
+        if areSomeRefused { reportRefused() }
         for index in 0..<max(0, Int(count)) {
             let come = Events(rawValue: Int16(truncatingIfNeeded: found[index]))
             let entry = entries[Int(UInt32(truncatingIfNeeded: tags[index]))]
@@ -152,6 +155,7 @@ final class EpollTable: WatchTable {
                 if !own.isEmpty, !watch.events.isEmpty { watch.handler?(own) }
             }
         }
+        return count != 0 || areSomeRefused
     }
 
     private func reportRefused() {

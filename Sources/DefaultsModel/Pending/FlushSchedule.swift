@@ -28,12 +28,12 @@ package struct FlushSchedule: Sendable {
 
     /// Changes that no flush has included yet.
     private struct Waiting {
-        let first: ContinuousClock.Instant
-        var last: ContinuousClock.Instant
+        let first: SuspendingClock.Instant
+        var last: SuspendingClock.Instant
         /// Since when they are to be written at once.
-        var urgent: ContinuousClock.Instant?
+        var urgent: SuspendingClock.Instant?
 
-        var due: ContinuousClock.Instant {
+        var due: SuspendingClock.Instant {
             urgent ?? min(last + quietPeriod, first + longestDelay)
         }
     }
@@ -43,7 +43,7 @@ package struct FlushSchedule: Sendable {
     /// When to retry.
     ///
     /// A failure sets this, and the retry clears it.
-    private var retry: ContinuousClock.Instant?
+    private var retry: SuspendingClock.Instant?
     /// The pause after the next failure.
     private var retryDelay = firstRetryDelay
 
@@ -55,7 +55,7 @@ package struct FlushSchedule: Sendable {
     /// This may be in the past.
     ///
     /// Nil if there is nothing to do.
-    package var due: ContinuousClock.Instant? {
+    package var due: SuspendingClock.Instant? {
         isFlushing ? nil : retry ?? waiting?.due
     }
 
@@ -64,7 +64,7 @@ package struct FlushSchedule: Sendable {
     /// - Parameters:
     ///   - now: When it was acknowledged.
     ///   - pendingBytes: What the next flush will write, in bytes, including this change.
-    package mutating func changed(at now: ContinuousClock.Instant, pendingBytes: Int) {
+    package mutating func changed(at now: SuspendingClock.Instant, pendingBytes: Int) {
         var changed = waiting ?? Waiting(first: now, last: now)
         changed.last = now
         if pendingBytes >= FlushSchedule.pendingBytesForFlush { changed.urgent = now }
@@ -74,7 +74,7 @@ package struct FlushSchedule: Sendable {
     /// Notes that a caller waits until the pending changes are on disk.
     ///
     /// If a flush is in progress, this hastens the next one, if there are changes for it.
-    package mutating func demanded(at now: ContinuousClock.Instant) {
+    package mutating func demanded(at now: SuspendingClock.Instant) {
         waiting?.urgent = now
         if retry != nil { retry = now }
     }
@@ -95,7 +95,7 @@ package struct FlushSchedule: Sendable {
     }
 
     /// Notes that the flush has failed: what it was to write is still pending.
-    package mutating func flushFailed(at now: ContinuousClock.Instant) {
+    package mutating func flushFailed(at now: SuspendingClock.Instant) {
         precondition(isFlushing, "no flush was begun")
         isFlushing = false
         retry = now + retryDelay

@@ -14,7 +14,7 @@ package struct WriteRates: Sendable {
         case connection(String)
     }
 
-    package typealias Instant = ContinuousClock.Instant
+    package typealias Instant = SuspendingClock.Instant
 
     private struct Account {
         var bytes: Double

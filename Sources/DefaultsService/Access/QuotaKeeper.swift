@@ -25,7 +25,7 @@ struct QuotaKeeper {
     /// What all programs have stored.
     private var all: Usage?
     var rates = WriteRates()
-    private var disk: (space: DiskSpace?, time: ContinuousClock.Instant)?
+    private var disk: (space: DiskSpace?, time: SuspendingClock.Instant)?
 
     /// What the applications in sandboxes have stored that have changed something.
     var usageOfApplications: [String: Usage] { applications }
@@ -59,7 +59,7 @@ struct QuotaKeeper {
 
     /// The space on the disk, as it was a moment ago; nil if the system does not say.
     mutating func disk(
-        at now: ContinuousClock.Instant, _ read: () -> DiskSpace?
+        at now: SuspendingClock.Instant, _ read: () -> DiskSpace?
     ) -> DiskSpace? {
         if let disk, disk.time.duration(to: now) < Self.validity { return disk.space }
         let space = read()
@@ -152,7 +152,7 @@ extension DefaultsObject {
         guard size > 0 else { return }
         let program = WriteRates.Program(call)
         let limit = bounds.limit(.bytesPerMinute, of: program.name)
-        quotas.rates.note(size, by: program, limit: limit, at: .now)
+        quotas.rates.note(size, by: program, limit: limit, at: now)
     }
 
     private func checkRate(
@@ -166,7 +166,7 @@ extension DefaultsObject {
             refusals.note(quota, logger)
             throw ContractError(quota, in: layers.places)
         }
-        guard let wait = quotas.rates.wait(program, for: size, limit: limit, at: .now) else {
+        guard let wait = quotas.rates.wait(program, for: size, limit: limit, at: now) else {
             return
         }
         refusals.note(quota, logger)
@@ -214,7 +214,7 @@ extension DefaultsObject {
     ) throws {
         let others = application.flatMap { quotas.usageOfApplications[$0]?.bytes } ?? 0
         guard max(growth.after.bytes, others) > QuotaTerms.smallDomain,
-            let disk = quotas.disk(at: .now, { database.diskSpace }),
+            let disk = quotas.disk(at: now, { database.diskSpace }),
             let quota = bounds.exceeded(
                 by: growth, of: domain, on: disk, pending: database.unwrittenBytes)
         else { return }
@@ -263,7 +263,7 @@ extension DefaultsObject {
 extension DefaultsObject {
     /// Calculates who uses how much of what it may, from the totals of all domains.
     var quotaReport: @Sendable ([Domain: KeyTotals]) -> [QuotaUse] {
-        let (bounds, hosts, now) = (bounds, hosts, ContinuousClock.now)
+        let (bounds, hosts, now) = (bounds, hosts, now)
         let applications = quotas.usageOfApplications
         let rates = quotas.rates.levels(at: now) { bounds.limit(.bytesPerMinute, of: $0.name) }
         return { totals in

@@ -48,7 +48,7 @@ struct Upkeep {
     var backups: [Backup]?
     /// Whether the last daily backup failed, which the log has reported.
     var isFailing = false
-    /// No daily backup is tried before this time.
+    /// No daily backup is tried before this time, which also passes while the machine is suspended.
     var pause: ContinuousClock.Instant?
 
     /// The pause after a daily backup has failed.
@@ -76,7 +76,8 @@ extension DefaultsObject {
     ///
     /// Call this after a flush.
     func backUpDaily() {
-        guard !upkeep.isUnderWay, upkeep.pause.map({ $0 <= .now }) ?? true else { return }
+        let isPaused = upkeep.pause.map { connection.loop.continuousNow < $0 } ?? false
+        guard !upkeep.isUnderWay, !isPaused else { return }
         let backups = upkeep.backups ?? (try? database.backups()) ?? []
         upkeep.backups = backups
         let isDue = BackupRotation(backups).isDailyDue(generation: database.durableGeneration)
@@ -100,9 +101,9 @@ extension DefaultsObject {
     ///
     /// Call this at the end, after the last flush.
     func tidyAtEnd() async {
-        let deadline = ContinuousClock.now + Upkeep.timeAtEnd
+        let deadline = now + Upkeep.timeAtEnd
         guard await writer.mayHoldRemovedValues else { return }
-        await tidy { ContinuousClock.now < deadline }
+        await tidy { now < deadline }
     }
 
     /// Cancels the request in progress, refuses those in the queue, and returns when that is done.
@@ -249,7 +250,7 @@ extension DefaultsObject {
 
     private func pauseDailyBackups() {
         upkeep.isFailing = true
-        upkeep.pause = .now + Upkeep.pauseAfterFailure
+        upkeep.pause = connection.loop.continuousNow + Upkeep.pauseAfterFailure
     }
 
     /// Reports damage that was found while every row was read, and starts the repair.

@@ -25,7 +25,7 @@ struct Audience {
     /// The bytes of the names of those that wait.
     private var waitingNames = 0
     /// How many of those that wait the query is about, how many had come by then, and when it began.
-    private var query: (count: Int, added: UInt64, began: ContinuousClock.Instant)?
+    private var query: (count: Int, added: UInt64, began: SuspendingClock.Instant)?
     /// When this many wait, they are joined.
     ///
     /// It grows if they are of that many layers, so that joining them again and again costs little.
@@ -35,7 +35,7 @@ struct Audience {
     /// How many of these had come before the last query that was answered.
     private(set) var answered: UInt64 = 0
     /// When the next query may begin.
-    private var nextQuery: ContinuousClock.Instant?
+    private var nextQuery: SuspendingClock.Instant?
     /// Whether there are no pauses between queries any more.
     var isInHurry = false
 
@@ -45,7 +45,7 @@ struct Audience {
     var count: Int { waiting.count }
 
     /// How long to wait before the next query; nil if none is due.
-    func delayOfQuery(at now: ContinuousClock.Instant) -> Duration? {
+    func delayOfQuery(at now: SuspendingClock.Instant) -> Duration? {
         guard query == nil, !waiting.isEmpty else { return nil }
         guard let nextQuery, !isInHurry, nextQuery > now else { return .zero }
         return nextQuery - now
@@ -70,7 +70,7 @@ struct Audience {
         waitingNames = waiting.reduce(0) { $0 + $1.nameBytes }
     }
 
-    mutating func beginQuery(at now: ContinuousClock.Instant) {
+    mutating func beginQuery(at now: SuspendingClock.Instant) {
         query = (waiting.count, added, now)
     }
 
@@ -79,7 +79,7 @@ struct Audience {
     /// - Parameter hasAnswer: If it failed, the signals wait for the next query.
     /// - Returns: The signals that are sent to those whom the query has found.
     mutating func finishQuery(
-        at now: ContinuousClock.Instant, hasAnswer: Bool = true
+        at now: SuspendingClock.Instant, hasAnswer: Bool = true
     ) -> [Announcement] {
         guard let query else { return [] }
         self.query = nil

@@ -74,7 +74,7 @@ extension DefaultsObject {
     // MARK: Who gets them
 
     private func queryListeners() {
-        guard queryTimer == nil, let delay = audience.delayOfQuery(at: .now) else { return }
+        guard queryTimer == nil, let delay = audience.delayOfQuery(at: now) else { return }
         queryTimer = connection.loop.schedule(after: delay) {
             self.assumeIsolated { $0.beginQuery() }
         }
@@ -85,7 +85,7 @@ extension DefaultsObject {
 
     private func beginQuery() {
         queryTimer = nil
-        audience.beginQuery(at: .now)
+        audience.beginQuery(at: now)
         let addresses = [ChangedSignal.address] + signalledDesktops.map(\.signals)
         connection.assumeIsolated { connection in
             connection.queryListeners(to: addresses) { listeners in
@@ -100,7 +100,7 @@ extension DefaultsObject {
         // After the end of the connection nobody can be told.
         let isOver = listeners == nil && !connection.assumeIsolated { $0.isOpen }
         let announcements = audience.finishQuery(
-            at: .now, hasAnswer: listeners != nil || isOver)
+            at: now, hasAnswer: listeners != nil || isOver)
         if let listeners {
             send(announcements, to: listeners[0])
             for (desktop, listeners) in zip(signalledDesktops, listeners.dropFirst()) {

@@ -305,7 +305,7 @@ extension Daemon {
     private func openDatabase(
         at location: DatabaseLocation
     ) async throws -> sending Database {
-        let deadline = ContinuousClock.now + Self.longestWait
+        let deadline = loop.now + Self.longestWait
         while true {
             do throws(StorageError) {
                 return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
@@ -313,7 +313,7 @@ extension Daemon {
                     logger.log(notice)
                 }
             } catch {
-                guard error.code == .inUse, ContinuousClock.now < deadline, !isEnding,
+                guard error.code == .inUse, loop.now < deadline, !isEnding,
                     try await mayBecomeFree
                 else { throw error }
                 await pause(for: Self.waitStep)

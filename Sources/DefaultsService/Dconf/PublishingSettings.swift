@@ -122,7 +122,7 @@ extension DefaultsObject {
     }
 
     private func publishSettings() async {
-        let start = ContinuousClock.now
+        let start = now
         let waiting = dconf?.takeWaiting() ?? []
         let notices = dconf?.takeNotices() ?? []
         var delay = Duration.zero
@@ -134,7 +134,7 @@ extension DefaultsObject {
             delay = noteFailure(error)
             finish(waiting, notices, [])
         }
-        dconf?.duration = ContinuousClock.now - start
+        dconf?.duration = now - start
         dconf?.isPublishing = false
         if dconf?.isDue == true {
             let pause = max(Self.pause, (dconf?.duration ?? .zero) * Self.pauseFactor)

@@ -35,7 +35,7 @@ struct DiskKeeper {
     enum Step: Equatable {
         case flush
         case repair
-        case wait(until: ContinuousClock.Instant)
+        case wait(until: SuspendingClock.Instant)
     }
 
     /// The reaction to damage that was reported.
@@ -85,7 +85,7 @@ struct DiskKeeper {
     var isFlushScheduled: Bool { schedule.due != nil }
 
     /// What to do now; nil if there is nothing to do, or if the work in progress must end first.
-    func next(at now: ContinuousClock.Instant) -> Step? {
+    func next(at now: SuspendingClock.Instant) -> Step? {
         guard case .idle = work else { return nil }
         if repairs.isDue { return .repair }
         guard let due = schedule.due else { return nil }
@@ -95,12 +95,12 @@ struct DiskKeeper {
     /// Notes that a change is pending.
     ///
     /// - Parameter pendingBytes: What the next flush will write, in bytes.
-    mutating func noteChange(at now: ContinuousClock.Instant, pendingBytes: Int) {
+    mutating func noteChange(at now: SuspendingClock.Instant, pendingBytes: Int) {
         schedule.changed(at: now, pendingBytes: pendingBytes)
     }
 
     /// Notes that the pending changes are to be written at once.
-    mutating func noteDemand(at now: ContinuousClock.Instant) {
+    mutating func noteDemand(at now: SuspendingClock.Instant) {
         schedule.demanded(at: now)
     }
 
@@ -164,7 +164,7 @@ extension DiskKeeper {
     /// Notes that the flush in progress has failed.
     ///
     /// - Returns: Whether the error differs from the last one.
-    mutating func failFlush(_ error: StorageError, at now: ContinuousClock.Instant) -> Bool {
+    mutating func failFlush(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
         leaveFlush()
         schedule.flushFailed(at: now)
         let isNew = failure?.isRepeated(by: error) != true
@@ -189,7 +189,7 @@ extension DiskKeeper {
 extension DiskKeeper {
     /// Notes that the store is damaged.
     mutating func note(
-        damage: String, at now: ContinuousClock.Instant
+        damage: String, at now: SuspendingClock.Instant
     ) -> DamageResponse {
         precondition(!hasEnded, "nothing is repaired after the end")
         return repairs.note(damage, at: now)
@@ -199,7 +199,7 @@ extension DiskKeeper {
     ///
     /// - Returns: What is damaged, as a sentence.
     mutating func beginRepair() -> String {
-        precondition(next(at: .now) == .repair, "no repair is due")
+        precondition(mayFlush && repairs.isDue, "no repair is due")
         work = .repairing
         return repairs.begin()
     }
@@ -209,7 +209,7 @@ extension DiskKeeper {
     /// - Parameter isSuccess: Whether there is a new store. If not, the old store is still in use.
     /// - Returns: Those who have waited for the disk. They must wait for the database that is open
     ///   now.
-    mutating func endRepair(isSuccess: Bool, at now: ContinuousClock.Instant) -> [Waiter] {
+    mutating func endRepair(isSuccess: Bool, at now: SuspendingClock.Instant) -> [Waiter] {
         guard case .repairing = work else { preconditionFailure("no repair is in progress") }
         work = .idle
         repairs.end(isSuccess: isSuccess, at: now)
@@ -233,13 +233,13 @@ private struct RepairSchedule {
     /// The damage that is not repaired yet.
     private var damage: String?
     private var isUnderWay = false
-    private var last: ContinuousClock.Instant?
+    private var last: SuspendingClock.Instant?
     private var pause = shortestPause
 
     var isDue: Bool { damage != nil && !isUnderWay }
 
     mutating func note(
-        _ damage: String, at now: ContinuousClock.Instant
+        _ damage: String, at now: SuspendingClock.Instant
     ) -> DiskKeeper.DamageResponse {
         guard self.damage == nil else { return .repair(isNew: false) }
         if let last, last.duration(to: now) < pause { return .none }
@@ -253,7 +253,7 @@ private struct RepairSchedule {
         return damage
     }
 
-    mutating func end(isSuccess: Bool, at now: ContinuousClock.Instant) {
+    mutating func end(isSuccess: Bool, at now: SuspendingClock.Instant) {
         (damage, isUnderWay, last) = (nil, false, now)
         pause = isSuccess ? Self.shortestPause : min(pause * 2, Self.longestPause)
     }

@@ -51,15 +51,15 @@ extension DefaultsObject {
     func demandFlush() {
         // The schedule does not know that more generations must be reserved.
         if database.needsFlush, !disk.isWorking, !disk.isFlushScheduled {
-            disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
+            disk.noteChange(at: now, pendingBytes: database.pendingBytes)
         }
-        disk.noteDemand(at: .now)
+        disk.noteDemand(at: now)
         workOnDisk()
     }
 
     /// Notes that a change or a token is pending, and flushes when it is due.
     func noteChange() {
-        disk.noteChange(at: .now, pendingBytes: database.pendingBytes)
+        disk.noteChange(at: now, pendingBytes: database.pendingBytes)
         workOnDisk()
     }
 
@@ -69,7 +69,7 @@ extension DefaultsObject {
     /// cheaper than moving the timer at each change.
     func workOnDisk() {
         guard !longCalls.isBeforeFlush else { return }
-        switch disk.next(at: .now) {
+        switch disk.next(at: now) {
         case .repair: beginRepair()
         case .flush: flush()
         case .wait(let due): setFlushTimer(due)
@@ -77,9 +77,9 @@ extension DefaultsObject {
         }
     }
 
-    private func setFlushTimer(_ due: ContinuousClock.Instant) {
+    private func setFlushTimer(_ due: SuspendingClock.Instant) {
         guard flushTimer == nil else { return }
-        flushTimer = connection.loop.schedule(after: ContinuousClock.now.duration(to: due)) {
+        flushTimer = connection.loop.schedule(after: now.duration(to: due)) {
             self.assumeIsolated { object in
                 object.flushTimer = nil
                 object.workOnDisk()
@@ -103,12 +103,12 @@ extension DefaultsObject {
     }
 
     private func write(_ batch: FlushBatch) async {
-        let began = ContinuousClock.now
+        let began = now
         defer { quotas.noteFlush() }
         do {
             let hasChores = try await writer.write(batch)
             database.finishFlush(batch, .success(()))
-            logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: .now))")
+            logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: now))")
             flushSucceeded()
             if hasChores { tidyUp() }
         } catch {
@@ -141,7 +141,7 @@ extension DefaultsObject {
     private func flushFailed(_ error: StorageError) {
         longCalls.isLogReady = false
         statistics.failedFlushes += 1
-        if disk.failFlush(error, at: .now) {
+        if disk.failFlush(error, at: now) {
             logger.log(.diskFails, level: .error, error.description)
             trouble.disk = error.description
         }

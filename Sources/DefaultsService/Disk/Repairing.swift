@@ -17,7 +17,7 @@ extension DefaultsObject {
     @discardableResult
     func requestRepair(because damage: String) -> Bool {
         guard !disk.hasEnded else { return false }
-        switch disk.note(damage: damage, at: .now) {
+        switch disk.note(damage: damage, at: now) {
         case .repair(isNew: false): break
         case .repair(isNew: true):
             logger.log(.damage, level: .error, damage)
@@ -48,7 +48,7 @@ extension DefaultsObject {
             if let repair { database = try database.reopened(after: repair) }
             writer = try database.makeWriter()
             longCalls.isLogReady = false
-            waiting = disk.endRepair(isSuccess: repair != nil, at: .now)
+            waiting = disk.endRepair(isSuccess: repair != nil, at: now)
             if let repair { noteRepaired(repair) }
         } catch {
             return abandon(because: error)

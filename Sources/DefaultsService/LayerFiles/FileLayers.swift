@@ -40,7 +40,7 @@ struct FileLayers {
     /// Fires when the files are to be read, after a change or after a failure.
     var timer: EventLoop.Timer?
     /// When the timer fires.
-    var timerDue: ContinuousClock.Instant?
+    var timerDue: SuspendingClock.Instant?
     /// Whether the log has reported that the database does not accept what the files contain.
     var isRefused = false
     /// Whether the system lacked the resources to read some of the files.

@@ -32,9 +32,9 @@ extension DefaultsObject {
             layers.isOutdated = false
             // This comes before anything is read, so that no change is missed.
             let watchProblem = watchLayers()
-            let began = ContinuousClock.now
+            let began = now
             let isComplete = await updateLayers(watchProblem)
-            layers.readingTime = began.duration(to: .now)
+            layers.readingTime = began.duration(to: now)
             if !isComplete { readLayers(after: Self.pauseAfterFailure) }
             if watchProblem != nil { readLayers(after: Self.pauseUnwatched) }
         }
@@ -42,7 +42,7 @@ extension DefaultsObject {
 
     /// Schedules a reading after a delay, unless an earlier one is scheduled.
     private func readLayers(after delay: Duration) {
-        let due = ContinuousClock.now + delay
+        let due = now + delay
         guard !disk.hasEnded, layers.timerDue.map({ due < $0 }) ?? true else { return }
         layers.timer?.cancel()
         layers.timerDue = due
