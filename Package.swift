@@ -269,7 +269,9 @@ let package = Package(
         tests(
             "DefaultsServiceTests",
             [
-                "DefaultsService", "DefaultsModel", "DefaultsStorage", "SystemCalls", "TestSupport",
+                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
+                "DefaultsStorage", "DefaultsTerms", "DBus", "SQLite", "SystemCalls", "TestSupport",
+                logging,
             ]),
         tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
         tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),

@@ -1,0 +1,124 @@
+import DefaultsFiles
+import DefaultsProtocol
+import Glibc
+import Logging
+import Synchronization
+import SystemCalls
+
+@testable import DBus
+@testable import DefaultsService
+@testable import DefaultsStorage
+
+/// A service from its start to its end, as in one process.
+final class RunningService: Sendable {
+    /// The program at the other end of `connection`.
+    let peer: TestCaller
+    let object: DefaultsObject
+    let stage: Stage
+    private let connection: Connection
+    private let place: TestPlace
+    private let callers = Atomic<UInt32>(0)
+
+    private init(
+        _ object: DefaultsObject, _ connection: Connection, _ peer: TestCaller, on stage: Stage,
+        in place: TestPlace
+    ) {
+        self.object = object
+        self.connection = connection
+        self.peer = peer
+        self.stage = stage
+        self.place = place
+    }
+
+    static func start(
+        in place: TestPlace, logging lines: LogLines
+    ) async throws -> RunningService {
+        let stage = try Stage()
+        let (loop, logger) = (stage.loop, lines.logger)
+        let (ours, theirs) = try UnixSocket.pair()
+        let connection = try await loop.run { try Connection(serving: ours, on: loop) }
+        stage.add(connection)
+        await connection.admitOwnUser(by: ProcessExaminer(), logger: logger)
+        let object = try await loop.run {
+            let database = try Database(at: place.location) { logger.notice("\($0)") }
+            let writer = try database.makeWriter()
+            return DefaultsObject(
+                connection: connection, database: database, writer: writer,
+                layers: FileLayers(in: place.layers, problemLevel: .warning),
+                examiner: ProcessExaminer(), logger: logger,
+                abandon: { logger.critical("The service gives up: \($0)") })
+        }
+        stage.note(object)
+        await Task(executorPreference: loop) { await object.start() }.value
+        let peer = try await TestCaller(calling: theirs, as: "", on: stage)
+        await stage.settle()
+        return RunningService(object, connection, peer, on: stage, in: place)
+    }
+
+    /// Connects a program, as the daemon's own socket does, with credentials that are given.
+    func caller(_ kind: TestCaller.Kind) async throws -> TestCaller {
+        let number = callers.add(1, ordering: .relaxed).newValue
+        let name = ":direct.\(number)"
+        let (ours, theirs) = try UnixSocket.pair()
+        let credentials = kind.credentials(number)
+        let (service, loop) = (connection, stage.loop)
+        let served = try await loop.run {
+            try Connection(serving: ours, named: name, as: credentials, like: service, on: loop)
+        }
+        stage.add(served)
+        return try await TestCaller(calling: theirs, as: name, on: stage)
+    }
+
+    /// Ends in order.
+    func stop() async throws {
+        await stage.settle()
+        try stage.checkNobodyWaits()
+        let (object, stage) = (object, stage)
+        try await Task(executorPreference: stage.loop) { try await object.stop() }.value
+        let areTimersLeft = try await stage.loop.run {
+            defer { stage.end() }
+            return stage.loop.timers.nextDeadline != nil
+        }
+        if areTimersLeft { throw StillWaiting(calls: ["a timer"]) }
+    }
+
+    /// Ends as if the process had been killed.
+    func drop() async throws {
+        await stage.settle()
+        try await stage.loop.run { [stage, place] in
+            defer { stage.end() }
+            try place.detachFiles()
+        }
+    }
+}
+
+extension Connection {
+    /// Serves a program like `PeerListener`.
+    ///
+    /// - Parameter credentials: Who it is said to be.
+    fileprivate init(
+        serving socket: FileDescriptor, named name: String, as credentials: PeerCredentials?,
+        like service: Connection, on loop: EventLoop
+    ) throws {
+        let link = try Link(serving: socket, on: loop)
+        try self.init(link, uniqueName: nil, peerName: name, sharing: service.calls)
+        let objects = service.assumeIsolated { $0.objects }
+        assumeIsolated { connection in
+            connection.objects = objects
+            guard let peer = connection.callers.peer else { return }
+            connection.identify(peer, as: credentials, refusing: service.calls.judge)
+        }
+    }
+}
+
+extension UnixSocket {
+    /// Two sockets that are connected to each other.
+    fileprivate static func pair() throws -> (FileDescriptor, FileDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw SystemError(call: "socketpair", path: "", number: errno)
+        }
+        return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+    }
+}

@@ -1,0 +1,138 @@
+@testable import DefaultsService
+
+/// A service in this process, whose clock a test moves by hand.
+///
+/// It is the actor that the daemon runs, with a database of its own. It is served over socket pairs
+/// instead of a bus, and the services of desktops are not served.
+///
+/// ```swift
+/// try await withService { service in
+///     let caller = try await service.caller()
+///     try await caller.set("org.example.App", "Key", .int64(1))
+///     await service.advance(by: .milliseconds(249))   // Not on disk yet.
+///     await service.advance(by: .milliseconds(1))     // On disk.
+/// }
+/// ```
+///
+/// Invariants:
+/// 1. No time passes unless a test moves the clock, and the clock stops at each timer.
+/// 2. When a method here or of ``TestCaller`` returns, the service has nothing left to do at the present
+///    time. What a caller still waits for then needs time, or the disk.
+final class TestService {
+    /// How a process ends.
+    enum Ending {
+        /// As the daemon ends after SIGTERM.
+        case orderly
+        /// Nothing is written or closed any more, as after SIGKILL.
+        case dropped
+    }
+
+    /// What there is before the service starts.
+    struct Setup {
+        /// The files of administrators and vendors, by their paths below `managed`, `recommended` or
+        /// `vendor`.
+        var layerFiles: [String: String] = [:]
+    }
+
+    private let place: TestPlace
+    private let lines = LogLines()
+    private var running: RunningService
+
+    private init(_ place: TestPlace) async throws {
+        self.place = place
+        running = try await RunningService.start(in: place, logging: lines)
+    }
+
+    /// Starts a service with an empty database.
+    static func start(
+        _ setup: Setup = Setup(), in kind: TestPlace.Kind = .memory
+    ) async throws -> TestService {
+        let place = try TestPlace(kind)
+        for (name, text) in setup.layerFiles { try place.writeLayerFile(name, text) }
+        return try await TestService(place)
+    }
+
+    /// Connects a program.
+    func caller(_ kind: TestCaller.Kind = .own) async throws -> TestCaller {
+        try await running.caller(kind)
+    }
+
+    /// The program for which the service was started: all signals go to it.
+    var peer: TestCaller { running.peer }
+
+    /// Moves the clock, timer after timer.
+    func advance(by duration: Duration) async {
+        await running.stage.advance(by: duration)
+    }
+
+    /// Does everything that can be done without the clock.
+    func settle() async {
+        await running.stage.settle()
+    }
+
+    /// The disk, which can be told to fail.
+    var disk: TestDisk { TestDisk(of: running) }
+
+    /// Keeps long calls of a kind from being carried out.
+    func hold(_ lane: LongCalls.Lane) async throws -> Hold {
+        try await running.hold(lane)
+    }
+
+    /// What the service has logged since the first start.
+    var log: [LogLine] { lines.all }
+
+    /// Writes a file of an administrator or a vendor.
+    func writeLayerFile(_ name: String, _ text: String) async throws {
+        try place.writeLayerFile(name, text)
+        await settle()
+    }
+
+    /// Ends the service and starts another one with its files.
+    ///
+    /// Its callers are disconnected. The clock of the new one begins anew.
+    func restart(_ ending: Ending = .orderly, whileEnded change: () throws -> Void = {})
+        async throws
+    {
+        switch ending {
+        case .orderly: try await running.stop()
+        case .dropped: try await running.drop()
+        }
+        try change()
+        running = try await RunningService.start(in: place, logging: lines)
+    }
+
+    /// Ends the service in order.
+    ///
+    /// - Throws: ``StillWaiting`` if a caller waits for something that needs time or the disk.
+    func end() async throws {
+        try await running.stop()
+    }
+}
+
+/// Starts a service, and ends it after the test.
+func withService(
+    _ setup: TestService.Setup = .init(), in kind: TestPlace.Kind = .memory,
+    _ body: (TestService) async throws -> Void
+) async throws {
+    let service = try await TestService.start(setup, in: kind)
+    try await body(service)
+    try await service.end()
+}
+
+// MARK: What is on disk
+
+extension TestService {
+    /// The generation of a key in the database on disk, without the journal; nil if it is not there.
+    func generationOnDisk(_ domain: String, _ key: String) throws -> UInt64? {
+        try place.generationOnDisk(domain, key)
+    }
+
+    /// The files of the service.
+    var files: TestPlace { place }
+}
+
+/// A service was to end while calls were not answered.
+struct StillWaiting: Error, Equatable {
+    /// The names of the methods.
+    let calls: [String]
+}

@@ -1,0 +1,103 @@
+import DBus
+import DefaultsProtocol
+import Foundation
+import Testing
+
+@testable import DefaultsService
+
+/// The daily backup, files of administrators, and calls that take long.
+@Suite struct UpkeepTests {
+    private let domain = "org.example.App"
+
+    /// Makes a change and has it written.
+    private func change(_ number: Int64, in service: TestService) async throws {
+        try await service.peer.set(domain, "Key", .int64(number))
+        await service.advance(by: .milliseconds(250))
+    }
+
+    private func backups(in service: TestService) async throws -> [String] {
+        try await service.peer.call(Contract.ListBackups.self, ()).map(\.name)
+    }
+
+    @Test func `The first flush of a day makes a backup, and later ones do not`() async throws {
+        try await withService { service in
+            try await change(1, in: service)
+            let first = try await backups(in: service)
+            #expect(first.count == 1 && first[0].hasSuffix("-daily"))
+            try await change(2, in: service)
+            #expect(try await backups(in: service) == first)
+            // The next process finds a backup of the day before.
+            try await service.restart {
+                let folder = "\(service.files.database)/backups"
+                let file = try #require(
+                    try FileManager.default.contentsOfDirectory(atPath: folder).first)
+                let aged = "2001-01-01" + file.dropFirst(10)
+                try FileManager.default.moveItem(
+                    atPath: "\(folder)/\(file)", toPath: "\(folder)/\(aged)")
+            }
+            try await change(3, in: service)
+            #expect(try await backups(in: service).count == 2)
+        }
+    }
+
+    @Test func `A daily backup that failed is tried again after an hour, with the next flush`()
+        async throws
+    {
+        try await withService { service in
+            let folder = "\(service.files.database)/backups"
+            #expect(FileManager.default.createFile(atPath: folder, contents: nil))
+            try await change(1, in: service)
+            #expect(service.log.filter { $0.text.contains("retried every hour") }.count == 1)
+            try FileManager.default.removeItem(atPath: folder)
+            // The flush comes 250 ms after the change.
+            await service.advance(by: .seconds(3600) - .milliseconds(251))
+            try await change(2, in: service)
+            #expect(try await backups(in: service).isEmpty)
+            await service.advance(by: .milliseconds(1))
+            #expect(try await backups(in: service).isEmpty)
+            try await change(3, in: service)
+            #expect(try await backups(in: service).count == 1)
+        }
+    }
+
+    @Test func `A file of the administrator is read when it is quiet for 10 ms`() async throws {
+        var setup = TestService.Setup()
+        setup.layerFiles = ["managed/\(domain).json": #"{"Key": 1}"#]
+        try await withService(setup) { service in
+            let caller = try await service.caller()
+            func effective() async throws -> Value {
+                try await caller.call(Contract.LookupValue.self, (domain: domain, key: "Key")).value
+            }
+            #expect(try await effective() == .int64(1))
+            try await service.writeLayerFile("managed/\(domain).json", #"{"Key": 2}"#)
+            await service.advance(by: .milliseconds(10) - .nanoseconds(1))
+            #expect(try await effective() == .int64(1))
+            await service.advance(by: .nanoseconds(1))
+            #expect(try await effective() == .int64(2))
+            let error = await #expect(throws: ContractError.self) {
+                try await caller.set(domain, "Key", .int64(3))
+            }
+            #expect(error?.code == .locked)
+        }
+    }
+
+    @Test func `A large value is checked beside the calls of others, and those of its caller wait`()
+        async throws
+    {
+        try await withService { service in
+            let (caller, other) = (try await service.caller(), try await service.caller())
+            let hold = try await service.hold(.conversions)
+            let large = try await caller.send(
+                Contract.SetValue.self,
+                (domain: domain, key: "Key", value: .bytes([UInt8](repeating: 7, count: 1 << 20))))
+            let next = try await caller.send(
+                Contract.SetValue.self, (domain: domain, key: "Key", value: .int64(2)))
+            let others = try await other.set(domain, "Other", .int64(1))
+            #expect(!large.isAnswered && !next.isAnswered)
+            await hold.release()
+            #expect(try large.get() == others + 1)
+            #expect(try next.get() == others + 2)
+            #expect(try await other.get(domain, "Key").value == .int64(2))
+        }
+    }
+}
