@@ -97,13 +97,18 @@ import Testing
         #expect(log.entries.contains("task") && log.entries.last == "next")
     }
 
-    @Test func `What a timer writes is read before the next timer fires (2)`() async throws {
+    @Test(arguments: [false, true])
+    func `What a timer writes is read before the next timer fires (2)`(
+        isInOwnProcess: Bool
+    ) async throws {
+        let held = try HeldLoop(isInOwnProcess: isInOwnProcess)
+        let loop = held.loop
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
         let (reading, writing) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-        await held.run { [loop, log, reader = reading.number, writer = writing.number] in
-            loop.watch(reader, for: .readable) { _ in
+        let watch = await held.run { [log, reader = reading.number, writer = writing.number] in
+            let watch = loop.watch(reader, for: .readable) { _ in
                 var byte: UInt8 = 0
                 #expect(read(reader, &byte, 1) == 1)
                 log.append("read \(byte)")
@@ -112,10 +117,11 @@ import Testing
             }
             loop.schedule(after: .milliseconds(1)) { #expect(write(writer, [1], 1) == 1) }
             loop.schedule(after: .milliseconds(2)) { log.append("next") }
+            return UncheckedWatch(watch: watch)
         }
         await loop.advance(by: .seconds(1))
         #expect(log.entries == ["read 1", "read 2", "read 3", "next"])
-        loop.stop()
+        await held.run { watch.watch.cancel() }
     }
 
     @Test func `The clock waits while another thread is busy for the loop (2)`() async throws {
@@ -234,8 +240,9 @@ import Testing
 private final class HeldLoop: Sendable {
     let loop: EventLoop
 
-    init() throws {
-        loop = try EventLoop.startThread(named: "held", clock: .held)
+    init(isInOwnProcess: Bool = false) throws {
+        loop = try EventLoop.startThread(
+            named: "held", isInOwnProcess: isInOwnProcess, clock: .held)
     }
 
     deinit {
@@ -248,6 +255,11 @@ private final class HeldLoop: Sendable {
             loop.perform { continuation.resume(returning: body()) }
         }
     }
+}
+
+/// A watch, which is touched on its loop's thread only.
+private struct UncheckedWatch: @unchecked Sendable {
+    let watch: EventLoop.Watch
 }
 
 extension Connection {

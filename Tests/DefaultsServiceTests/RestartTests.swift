@@ -69,7 +69,9 @@ import Testing
             let caller = try await service.caller()
             let hold = await service.disk.hang()
             let call = try await caller.setDurably(domain, "Key", .int64(1))
-            await #expect(throws: StillWaiting(calls: ["ApplyValues"])) { try await service.end() }
+            await #expect(throws: StillWaiting(names: ["ApplyValues", "writer, which is held"])) {
+                try await service.end()
+            }
             await hold.release()
             #expect(call.isAnswered)
             try await service.restart(.dropped)

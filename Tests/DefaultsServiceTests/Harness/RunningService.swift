@@ -79,7 +79,7 @@ final class RunningService: Sendable {
             defer { stage.end() }
             return stage.loop.timers.nextDeadline != nil
         }
-        if areTimersLeft { throw StillWaiting(calls: ["a timer"]) }
+        if areTimersLeft { throw StillWaiting(names: ["a timer"]) }
     }
 
     /// Ends as if the process had been killed.

@@ -93,10 +93,11 @@ final class Stage: Sendable {
 
     /// - Throws: ``StillWaiting``.
     func checkNobodyWaits() throws {
-        let (calls, held) = state.withLock { state in
-            (state.unanswered.sorted { $0.key < $1.key }.map(\.value), state.held)
+        let names = state.withLock { state in
+            state.unanswered.sorted { $0.key < $1.key }.map(\.value)
+                + state.held.map { "\($0), which is held" }
         }
-        guard calls.isEmpty, held.isEmpty else { throw StillWaiting(calls: calls) }
+        guard names.isEmpty else { throw StillWaiting(names: names) }
     }
 
     // MARK: The end

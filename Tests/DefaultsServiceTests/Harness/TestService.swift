@@ -103,7 +103,8 @@ final class TestService {
 
     /// Ends the service in order.
     ///
-    /// - Throws: ``StillWaiting`` if a caller waits for something that needs time or the disk.
+    /// - Throws: ``StillWaiting`` if a caller waits for something that needs time or the disk, or if the
+    ///   service has left a timer.
     func end() async throws {
         try await running.stop()
     }
@@ -131,8 +132,8 @@ extension TestService {
     var files: TestPlace { place }
 }
 
-/// A service was to end while calls were not answered.
+/// A service was to end while something waited for time or the disk.
 struct StillWaiting: Error, Equatable {
-    /// The names of the methods.
-    let calls: [String]
+    /// The names of the methods that were called, and what else there is.
+    let names: [String]
 }
