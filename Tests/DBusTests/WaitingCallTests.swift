@@ -152,7 +152,7 @@ extension Connection {
     fileprivate var waitingSize: Int { calls.schedule.size }
 
     fileprivate func setClock(_ now: @escaping @Sendable () -> SuspendingClock.Instant) {
-        calls.now = now
+        calls.otherTime = now
     }
 
     fileprivate func boundWaitingCalls(to count: Int) {

@@ -37,8 +37,8 @@ final class IncomingCalls {
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     /// The error that every call gets after the service has ended.
     var refusal: DBusError?
-    /// Gives the time.
-    var now: () -> SuspendingClock.Instant
+    /// Gives the time in place of the loop; for tests in which time passes during a call.
+    var otherTime: (() -> SuspendingClock.Instant)?
 
     /// The connections whose reading stops when too much waits.
     private var connections: [ObjectIdentifier: WeakConnection] = [:]
@@ -63,7 +63,12 @@ final class IncomingCalls {
 
     init(on loop: EventLoop) {
         self.loop = loop
-        now = { loop.now }
+    }
+
+    /// The time by which calls take turns.
+    func now() -> SuspendingClock.Instant {
+        guard let otherTime else { return loop.now }
+        return otherTime()
     }
 
     /// Takes a received call.
