@@ -67,12 +67,12 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
 	mypy python3-cffi python3-pip python3-pytest python3-setuptools \
-	krb5-admin-server krb5-kdc krb5-user openssl pgbouncer postgresql
+	openssl pgbouncer postgresql
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
 BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
 	postgresql python3-cffi python3-gi python3-pip python3-setuptools
-FLEET_PACKAGES = pgbouncer postgresql
+FLEET_PACKAGES = krb5-admin-server krb5-kdc krb5-user pgbouncer postgresql
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \
 	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb
@@ -112,8 +112,8 @@ check: lint build docs test
 lint: setup
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-# The end-to-end tests run the programs that build makes.
-test: build setup-run setup-test setup-deb
+# The tests of the first two tiers; see Contributing. The second runs the programs that build makes.
+test: build setup-run setup-test
 	@Tests/Harness/suite
 
 # The libraries' documentation, in .build/documentation. Fails where something of it is missing. The
@@ -122,9 +122,11 @@ docs: setup
 	.ci/scratch Tests/Harness/suite --build
 	.ci/scratch Tests/Documentation/documentation .build/debug/Modules .build/documentation
 
-# All that can break is broken; then random calls, restarts and kills beside a model of the service.
+# All that can break is broken, and faults that are put in on purpose are found; then random calls, restarts and
+# kills beside a model of the service.
 torture: build setup-run setup-test
 	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
+	Tests/Torture/judge $(CURDIR)/$(RELEASE)
 	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
 	.ci/scratch Tests/Harness/suite --build
 	for place in memory directory postgres; do \
@@ -170,9 +172,10 @@ bench: build setup-run setup-bench
 # Many machines of many users at a server of PostgreSQL, and what more of them need. FLEET has its options. It
 # is built as the tests are, so that both use the same objects.
 FLEET =
-fleet: setup setup-fleet
+fleet: build setup-fleet
 	.ci/scratch swift build --traits Programs -Xswiftc -gline-tables-only --product RoamFleet
 	.build/debug/RoamFleet $(FLEET) $(or_skip)
+	Tests/Kerberos/kerberos-test $(CURDIR)/$(RELEASE) $(or_skip)
 
 install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GSETTINGS)
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(UNITDIR) $(BUSDIR)/services $(BUSDIR)/interfaces \

@@ -1,30 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
-/// The Debian packages, as `Tests/Packages` makes and tries them.
-@Suite struct PackagesTests {
-    /// What `packages-test` ends with if this machine cannot run it.
-    private static let skipped: Int32 = 77
-
-    private static let script = Desktop.packageDirectory + "Tests/Packages/packages-test"
-
-    /// Why this machine cannot make and install packages; nil if it can.
-    private static let obstacle: String? = {
-        let canPack = ProgramResult.run(["sh", "-c", "command -v dh"]).status == 0
-        return CleanRootTests.obstacle ?? (canPack ? nil : "debhelper is missing")
-    }()
-
-    @Test(.enabled(if: obstacle == nil, "\(obstacle ?? "")"))
-    func `The packages can be installed, upgraded beside running programs, and removed`() {
-        let result = ProgramResult.run(HangGuard.command + [Self.script])
-        // What is left is a mirror of Debian that cannot be reached, which is seen only by the attempt.
-        if result.status == Self.skipped, result.error.contains("debootstrap failed") {
-            return print("skipped: the packages: \(result.error)")
-        }
-        #expect(result.status == 0, "\(result.output)\(result.error)")
-    }
-
+/// What the Debian packages are made from. `make packages-test` makes and installs them.
+@Suite(.startsPrograms) struct PackagesTests {
     @Test
     func `The packages have the version of the sources and the maintainer of the environment`()
         throws
