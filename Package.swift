@@ -195,7 +195,12 @@ let package = Package(
         example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),
         example("ScaryBugs", ["DefaultsFoundation", "KeyedArchive"]),
 
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        .target(
+            name: "TestTiers", dependencies: ["TestSupport", "CLinux"], path: "Tests/TestTiers",
+            swiftSettings: strict),
         .target(
             name: "ArchiveTestSupport", dependencies: ["PropertyList"],
             path: "Tests/ArchiveTestSupport", swiftSettings: strict),
@@ -226,22 +231,23 @@ let package = Package(
             cSettings: [
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
-        tests("PropertyListTests", ["PropertyList"]),
+        tests("HarnessTests", ["TestSupport", "TestTiers"]),
+        tests("PropertyListTests", ["PropertyList", "TestSupport", "TestTiers"]),
         tests(
             "KeyedArchiveTests",
             [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
-                "CodecProperties", "TestSupport", "ArchiveTestSupport",
+                "CodecProperties", "TestSupport", "ArchiveTestSupport", "TestTiers",
             ]),
         tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
         tests(
             "OpenStepPropertyListTests",
-            ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport"]),
+            ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport", "TestTiers"]),
         tests(
             "DefaultsFoundationTests",
             [
                 "DefaultsClient", "DefaultsFoundation", "KeyedArchive", "PropertyList",
-                "SetArchiver", "TestSupport", "ArchiveTestSupport",
+                "SetArchiver", "TestSupport", "ArchiveTestSupport", "TestTiers",
             ]),
         .executableTarget(
             name: "RoamTorture",
@@ -255,10 +261,10 @@ let package = Package(
             dependencies: ["DefaultsRoaming", "RoamingPostgres", "DBus", "TestSupport"],
             path: "Tests/RoamFleet", swiftSettings: strict),
         tests("SQLiteTests", ["SQLite", "TestSupport"]),
-        tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport"]),
+        tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport", "TestTiers"]),
         tests(
             "DefaultsClientTests",
-            ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport"]),
+            ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport", "TestTiers"]),
         tests("DefaultsModelTests", ["DefaultsModel", "DefaultsTerms"]),
         tests(
             "DocumentationTests",
@@ -274,7 +280,9 @@ let package = Package(
                 logging,
             ]),
         tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
-        tests("DefaultsSecretsTests", ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport"]),
+        tests(
+            "DefaultsSecretsTests",
+            ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport", "TestTiers"]),
         tests(
             "DefaultsRoamingTests",
             [
@@ -293,7 +301,7 @@ let package = Package(
             "DefaultsDconfTests",
             [
                 "DefaultsDconf", "DconfFiles", "DefaultsProtocol", "DBus", "KeyedArchive",
-                "TestSupport",
+                "TestSupport", "TestTiers",
             ]),
         tests(
             "DefaultsFilesTests",
@@ -305,22 +313,22 @@ let package = Package(
             "DefaultsStorageTests",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "SQLite", "CSQLite",
-                "SystemCalls", "StorageCrashWriter",
+                "SystemCalls", "StorageCrashWriter", "TestSupport", "TestTiers",
             ]),
         tests(
             "DefaultsProtocolTests",
             [
                 "DefaultsTerms", "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList",
-                "SystemCalls", "TestSupport",
+                "SystemCalls", "TestSupport", "TestTiers",
             ]),
         tests(
             "DconfFilesTests",
-            ["DconfFiles", "DefaultsProtocol", "TestSupport"]),
+            ["DconfFiles", "DefaultsProtocol", "TestSupport", "TestTiers"]),
         tests(
             "RoamingPostgresTests",
             [
                 "RoamingPostgres", "Postgres", "DefaultsRoaming", "DBus", "TestSupport",
-                "RoamFleet",
+                "RoamFleet", "TestTiers",
             ]),
         tests(
             "EndToEndTests",
@@ -329,7 +337,7 @@ let package = Package(
                 "RoamingTerms", "DBus", "KeyedArchive", "TestSupport", "PageReader",
                 "ClientProgram", "MigratingProgram",
                 "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
-                "Library", "ScaryBugs",
+                "Library", "ScaryBugs", "TestTiers",
             ]),
     ]
 )

@@ -1,12 +1,13 @@
 import CDBus
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Data that waits to be written because the other side does not read it.
-@Suite struct BacklogTests {
+@Suite(.startsPrograms) struct BacklogTests {
     /// A bus that stops reading from us when few of our bytes wait in it.
     let session: PrivateSession
     let connection: Connection

@@ -5,13 +5,13 @@ import Testing
 /// Which call is next, without a bus.
 @Suite struct CallScheduleTests {
     typealias Schedule = CallSchedule<String>
-    typealias Process = CallerProcess<String>
+    typealias Peer = CallerProcess<String>
 
     /// The time, which stands still unless a test moves it.
     private static let now = SuspendingClock.now
 
     private static func caller(
-        _ name: BusName, isOpen: Bool = true, of process: Process? = nil
+        _ name: BusName, isOpen: Bool = true, of process: Peer? = nil
     ) -> Caller<String> {
         let caller = Caller<String>(name, isOpen ? .known(nil) : .unknown)
         if let process { caller.process = process }
@@ -90,7 +90,7 @@ import Testing
 
     @Test func `A process has one turn among others, however many connections it has (3)`() {
         var schedule = Schedule()
-        let many = Process()
+        let many = Peer()
         let (a, b) = (Self.caller(":1.1", of: many), Self.caller(":1.2", of: many))
         let (c, d) = (Self.caller(":1.3", of: many), Self.caller(":1.4"))
         add(["a1", "a2"], of: a, to: &schedule)
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `A process that keeps the loop busy does so on all its connections (2)`() {
         var schedule = Schedule()
-        let many = Process()
+        let many = Peer()
         let (a, b) = (Self.caller(":1.1", of: many), Self.caller(":1.2", of: many))
         schedule.note(Schedule.allowance, of: a, inTurn: false, at: Self.now)
         schedule.note(.nanoseconds(1), of: b, inTurn: false, at: Self.now)
@@ -116,7 +116,7 @@ import Testing
         var schedule = Schedule()
         let (long, short) = (Self.caller(":1.1"), Self.caller(":1.2"))
         schedule.note(.microseconds(1), of: short, inTurn: false, at: Self.now)
-        schedule.note(Process.grace, of: long, inTurn: false, at: Self.now)
+        schedule.note(Peer.grace, of: long, inTurn: false, at: Self.now)
         schedule.noteDrained()
         #expect(schedule.isDue(long, at: Self.now))
         schedule.note(.milliseconds(2), of: long, inTurn: false, at: Self.now)
@@ -127,7 +127,7 @@ import Testing
         add(["1"], of: long, to: &schedule)
         #expect(takeAll(&schedule) == [])
         #expect(!schedule.hasTurns)
-        let end = Self.now + .milliseconds(2) * Process.restFactor
+        let end = Self.now + .milliseconds(2) * Peer.restFactor
         #expect(schedule.nextRestEnd == end)
         #expect(schedule.endRests(at: end - .nanoseconds(1)) == false)
         #expect(schedule.endRests(at: end) == true)
@@ -142,7 +142,7 @@ import Testing
         schedule.note(.seconds(7), of: long, inTurn: false, at: Self.now)
         add(["1"], of: long, to: &schedule)
         #expect(takeAll(&schedule) == [])
-        #expect(schedule.nextRestEnd == Self.now + Process.longestRest)
+        #expect(schedule.nextRestEnd == Self.now + Peer.longestRest)
         #expect(schedule.endRests(at: nil) == true)
         #expect(takeAll(&schedule) == ["1"])
     }
@@ -152,7 +152,7 @@ import Testing
         let (long, other) = (Self.caller(":1.1"), Self.caller(":1.2"))
         schedule.note(.microseconds(1), of: other, inTurn: false, at: Self.now)
         let later = Self.now + Schedule.attention
-        for time in [Process.grace * 2, .microseconds(1)] {
+        for time in [Peer.grace * 2, .microseconds(1)] {
             schedule.note(time, of: long, inTurn: false, at: later)
         }
         schedule.noteDrained()
@@ -162,7 +162,7 @@ import Testing
     @Test func `The long calls of a second before no longer count (6)`() {
         var schedule = Schedule()
         let (long, short) = (Self.caller(":1.1"), Self.caller(":1.2"))
-        schedule.note(Process.grace, of: long, inTurn: false, at: Self.now)
+        schedule.note(Peer.grace, of: long, inTurn: false, at: Self.now)
         let later = Self.now + .seconds(1)
         schedule.note(.milliseconds(2), of: long, inTurn: false, at: later)
         schedule.note(.microseconds(1), of: short, inTurn: false, at: later)
@@ -220,7 +220,7 @@ import Testing
 
     @Test func `Of many connections of one process one pays, and no other process`() {
         var schedule = Schedule(bounds: Schedule.Bounds(size: 100, calls: 4, withDescriptors: 1))
-        let many = Process()
+        let many = Peer()
         var callers: [Caller<String>] = []
         for number in 1...4 {
             let caller = Self.caller(BusName(stringLiteral: ":1.\(number)"), isOpen: false)

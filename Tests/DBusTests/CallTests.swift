@@ -1,9 +1,10 @@
 import DBus
+import TestTiers
 import Testing
 import TestSupport
 
 /// Calls to others, with the bus itself and a slow peer as the other side.
-@Suite struct CallTests {
+@Suite(.startsPrograms) struct CallTests {
     let session: PrivateSession
 
     init() throws {

@@ -1,12 +1,13 @@
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// The identity of callers: the bus is asked once, while the caller's calls wait and others are served.
-@Suite struct CallerTests {
+@Suite(.startsPrograms) struct CallerTests {
     /// Serves a method that notes each call: `:1.7 1000 42`, user and process.
     private static func serve(on connection: Connection) async -> Log<String> {
         let log = Log<String>()

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// libdbus duplicates descriptors when they are written and again when they are read.
-@Suite(.serialized) struct DescriptorTests {
+@Suite(.startsPrograms, .serialized) struct DescriptorTests {
     private static func open() throws -> FileDescriptor {
         let number = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
         try #require(number >= 0)

@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Calls that are carried out on another thread.
-@Suite struct DetachedCallTests {
+@Suite(.startsPrograms) struct DetachedCallTests {
     /// Serves "Note", which notes its number at once where that is even, and else keeps the call until
     /// the test ends it.
     private static func serve(on connection: Connection) async -> (Log<UInt32>, Log<DetachedCall>) {

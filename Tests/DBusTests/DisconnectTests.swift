@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// The bus goes away; libdbus would end the process.
-@Suite struct DisconnectTests {
+@Suite(.startsPrograms) struct DisconnectTests {
     let session: PrivateSession
 
     init() throws {

@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// How messages get from libdbus to the handlers: none is left behind, none is nested in another.
-@Suite struct DispatchTests {
+@Suite(.startsPrograms) struct DispatchTests {
     let session: PrivateSession
 
     init() throws {

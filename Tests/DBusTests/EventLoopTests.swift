@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import TestTiers
 import Testing
 
 @testable import DBus
 
-@Suite struct EventLoopTests {
+@Suite(.startsPrograms) struct EventLoopTests {
     @Test func `The thread that made a loop is its thread until it runs on another`() async throws {
         let loop = try EventLoop()
         #expect(loop.isCurrent)
@@ -167,7 +168,7 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
 }
 
 /// The loop as an executor.
-@Suite struct ExecutorTests {
+@Suite(.startsPrograms) struct ExecutorTests {
     actor Counter {
         let loop: EventLoop
         var count = 0
@@ -219,7 +220,8 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
     func `Two watches of one descriptor get their own events`(isInOwnProcess: Bool) throws {
         let loop = try EventLoop(isInOwnProcess: isInOwnProcess)
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         var seen: [String] = []
         var writing: EventLoop.Watch?
         let reading = loop.watch(ends[0], for: .readable) { events in
@@ -269,7 +271,7 @@ private func assumeIsolation(of counter: ExecutorTests.Counter) {
 
     @Test func `A descriptor that the system cannot wait for gets an error, once`() throws {
         let loop = try EventLoop(isInOwnProcess: true)
-        let directory = open("/", O_RDONLY)
+        let directory = open("/", O_RDONLY | O_CLOEXEC)
         var seen: [Events] = []
         let watch = loop.watch(directory, for: .readable) { seen.append($0) }
         loop.schedule(after: .milliseconds(1)) { loop.stop() }

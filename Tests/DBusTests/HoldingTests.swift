@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Calls while a name changes hands.
-@Suite struct HoldingTests {
+@Suite(.startsPrograms) struct HoldingTests {
     /// Serves a method that notes the number that it is called with.
     private static func serve(on connection: Connection) async -> Log<UInt32> {
         let log = Log<UInt32>()

@@ -1,11 +1,12 @@
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Whatever a caller sends, the service stays on the bus, serves others, and keeps nothing of it.
-@Suite(.serialized) struct HostileMessageTests {
+@Suite(.startsPrograms, .serialized) struct HostileMessageTests {
     let session: PrivateSession
     let connection: Connection
     let other: Connection

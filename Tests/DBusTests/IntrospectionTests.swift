@@ -1,10 +1,11 @@
 import DBus
 import Foundation
+import TestTiers
 import Testing
 import TestSupport
 
 /// The description follows from the declarations, and tools can read it.
-@Suite struct IntrospectionTests {
+@Suite(.startsPrograms) struct IntrospectionTests {
     let session: PrivateSession
     let connection: Connection
 

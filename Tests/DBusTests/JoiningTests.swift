@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import SystemCalls
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// A bus that is joined while the loop goes on.
-@Suite struct JoiningTests {
+@Suite(.startsPrograms) struct JoiningTests {
     let session: PrivateSession
 
     init() throws { session = try PrivateSession() }

@@ -1,10 +1,11 @@
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// What a real bus accepts from us, and when it disconnects the sender.
-@Suite struct LimitTests {
+@Suite(.startsPrograms) struct LimitTests {
     let session: PrivateSession
 
     init() throws {

@@ -1,11 +1,12 @@
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Who listens to a signal, by the match rules of a real bus.
-@Suite struct ListenerTests {
+@Suite(.startsPrograms) struct ListenerTests {
     private static let signal = BroadcastSignal(
         sender: ":1.7", address)
     fileprivate static let address = SignalAddress(

@@ -16,7 +16,8 @@ final class ListeningSocket: Sendable {
     init() throws {
         directory = try TemporaryDirectory()
         path = directory.path + "/socket"
-        descriptor = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        descriptor = FileDescriptor(
+            owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

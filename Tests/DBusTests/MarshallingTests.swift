@@ -1,11 +1,12 @@
 import Foundation
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Every type both ways, with GLib as the other side.
-@Suite struct MarshallingTests {
+@Suite(.startsPrograms) struct MarshallingTests {
     /// Each with GLib's own spelling, types spelled out.
     static let values: [(Value, String)] = [
         (.byte(0xFF), "byte 0xff"),

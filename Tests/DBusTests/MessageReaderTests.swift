@@ -1,8 +1,9 @@
+import TestTiers
 import Testing
 
 @testable import DBus
 
-@Suite struct MessageReaderTests {
+@Suite(.startsPrograms) struct MessageReaderTests {
     /// Has a closure read what another one wrote.
     private static func read<Result>(
         _ write: (inout MessageWriter) throws -> Void,

@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Everything here would end the process if libdbus got it.
-@Suite struct MessageWriterTests {
+@Suite(.startsPrograms) struct MessageWriterTests {
     private static func write(
         _ body: (inout MessageWriter) throws -> Void
     ) throws -> Signature {

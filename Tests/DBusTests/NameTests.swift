@@ -1,9 +1,10 @@
 import CDBus
 import DBus
+import TestTiers
 import Testing
 
 /// The oracle is libdbus: it ends the process for a name that it does not accept itself.
-@Suite struct NameTests {
+@Suite(.startsPrograms) struct NameTests {
     static let candidates: [String] = [
         "", ".", "a", "a.b", "a.b.c", ".a.b", "a..b", "a.b.", "a.1b", "1a.b", "a-b.c", "a.b-c",
         "_._",
@@ -74,7 +75,7 @@ import Testing
     }
 }
 
-@Suite struct SignatureTests {
+@Suite(.startsPrograms) struct SignatureTests {
     @Test(
         arguments: [
             ("", [] as [Signature]), ("s", ["s"]), ("ss", ["s", "s"]), ("a{sv}u", ["a{sv}", "u"]),

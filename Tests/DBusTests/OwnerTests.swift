@@ -1,10 +1,11 @@
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// The names on the bus, and waiting until one leaves it.
-@Suite struct OwnerTests {
+@Suite(.startsPrograms) struct OwnerTests {
     let session: PrivateSession
 
     init() throws { session = try PrivateSession() }

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Peers that connect to a socket of the service.
-@Suite struct PeerListenerTests {
+@Suite(.startsPrograms) struct PeerListenerTests {
     let loop: EventLoop
     let otherLoop: EventLoop
     let directory: TemporaryDirectory
@@ -23,7 +24,8 @@ import TestSupport
         mostPeers: Int = 100, authenticatedWithin patience: Duration = .seconds(1800)
     ) async throws -> (service: Connection, PeerListener) {
         var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
         let service = try await Connection.open(serving: ours, on: loop, [PeerTests.echo])
         await service.identifyCallers()

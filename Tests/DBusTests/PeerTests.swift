@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Connections without a bus, on a given socket.
-@Suite struct PeerTests {
+@Suite(.startsPrograms) struct PeerTests {
     let loop: EventLoop
     let otherLoop: EventLoop
 
@@ -60,7 +61,7 @@ import TestSupport
             return
         }
         #expect(signal.arguments == [.uint32(1)])
-        let file = FileDescriptor(owning: Glibc.open("/dev/null", O_RDONLY))
+        let file = FileDescriptor(owning: Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC))
         let reply = try await client.call(nil, "/", "a.Echo", "Open", [.unixFD(file)])
         guard case .unixFD? = reply.first else {
             Issue.record("The reply is \(reply).")
@@ -72,8 +73,8 @@ import TestSupport
         async throws
     {
         var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        try #require(
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
         let service = try await Connection.open(serving: theirs, on: loop, [Self.echo])
         let client = try await Connection.open(calling: ours, on: otherLoop)
@@ -172,11 +173,12 @@ import TestSupport
 
         func open() -> Int32 {
             switch self {
-            case .file: Glibc.open("/dev/null", O_RDWR)
+            case .file: Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
             case .closed: -1
-            case .unconnected: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            case .datagram: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-            case .network: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            case .unconnected:
+                socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            case .datagram: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            case .network: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             }
         }
     }

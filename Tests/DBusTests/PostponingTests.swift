@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Calls that their handler postpones.
-@Suite struct PostponingTests {
+@Suite(.startsPrograms) struct PostponingTests {
     /// Serves a method that notes who has called it, and one that puts its calls back until `isReady`.
     private static func serve(on connection: Connection, until isReady: Switch) async -> Log<String>
     {

@@ -1,10 +1,11 @@
 import DBus
 import Foundation
+import TestTiers
 import Testing
 import TestSupport
 
 /// The bus that the other tests use.
-@Suite struct PrivateBusTests {
+@Suite(.startsPrograms) struct PrivateBusTests {
     @Test func `The bus does not outlive tests that crash`() async throws {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]

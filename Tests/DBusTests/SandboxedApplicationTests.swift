@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import SystemCalls
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// What proves the application of a caller.
-@Suite struct SandboxedApplicationTests {
+@Suite(.startsPrograms) struct SandboxedApplicationTests {
     let directory: TemporaryDirectory
 
     init() throws {

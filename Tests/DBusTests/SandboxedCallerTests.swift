@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import SystemCalls
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Who calls from a sandbox, as the service learns it.
-@Suite struct SandboxedCallerTests {
+@Suite(.startsPrograms) struct SandboxedCallerTests {
     /// Says who calls.
     private static let interface = Interface(
         "a.Service",

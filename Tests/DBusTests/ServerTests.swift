@@ -1,11 +1,12 @@
 import Foundation
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// Served objects, called by other programs.
-@Suite struct ServerTests {
+@Suite(.startsPrograms) struct ServerTests {
     let session: PrivateSession
     let connection: Connection
 

@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
-@Suite struct SignalTests {
+@Suite(.startsPrograms) struct SignalTests {
     let session: PrivateSession
 
     init() throws {

@@ -1,11 +1,12 @@
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// A caller that does not read its replies is limited and cut off alone.
-@Suite struct UnreadCallerTests {
+@Suite(.startsPrograms) struct UnreadCallerTests {
     static let replySize = 1 << 20
     static let unread = Value.uint32(UInt32(UnreadReplies.allowance))
 

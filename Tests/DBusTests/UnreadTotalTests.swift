@@ -1,11 +1,12 @@
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 @testable import DBus
 
 /// What the bus keeps of all that was sent, because others do not read it.
-@Suite struct UnreadTotalTests {
+@Suite(.startsPrograms) struct UnreadTotalTests {
     private static let bounds = UnreadTotal.Bounds(high: 4 << 20, full: 8 << 20, step: 1 << 20)
     private let start = SuspendingClock().now
 

@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Waiting calls are limited, and the room is shared among the callers.
-@Suite struct WaitingCallTests {
+@Suite(.startsPrograms) struct WaitingCallTests {
     /// Serves methods that note who calls: in no time, and after keeping the loop for two milliseconds,
     /// by a clock that stands still otherwise.
     private static func serve(on connection: Connection) async -> Log<BusName> {

@@ -1,9 +1,10 @@
 import DconfFiles
 import DefaultsProtocol
+import TestTiers
 import Testing
 
 /// Databases as dconf writes and reads them.
-@Suite(.enabled(if: DconfTool.isInstalled, Comment(rawValue: DconfTool.missing)))
+@Suite(.startsPrograms, .enabled(if: DconfTool.isInstalled, Comment(rawValue: DconfTool.missing)))
 struct DconfDatabaseTests {
     static let text = """
         [/]
@@ -111,7 +112,7 @@ struct DconfDatabaseTests {
 }
 
 /// What cannot be written.
-@Suite struct DconfDatabaseWritingTests {
+@Suite(.startsPrograms) struct DconfDatabaseWritingTests {
     private let value = ExactValue(.byte, .integer(1))
 
     @Test func `A path is given once`() {

@@ -1,9 +1,10 @@
 import DconfFiles
 import DefaultsProtocol
+import TestTiers
 import Testing
 
 /// Files that are written again with a few changes.
-@Suite(.enabled(if: DconfTool.isInstalled, Comment(rawValue: DconfTool.missing)))
+@Suite(.startsPrograms, .enabled(if: DconfTool.isInstalled, Comment(rawValue: DconfTool.missing)))
 struct DconfImageTests {
     private static func text(_ value: String) -> ExactValue { ExactValue(.string, .string(value)) }
 

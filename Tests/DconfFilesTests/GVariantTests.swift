@@ -1,8 +1,9 @@
 import DconfFiles
 import DefaultsProtocol
+import TestTiers
 import Testing
 
-@Suite struct GVariantTests {
+@Suite(.startsPrograms) struct GVariantTests {
     private func value(_ bytes: [UInt8], _ type: String) throws -> ExactValue {
         try ExactValue(gvariant: bytes[...], as: try #require(ExactType(type)))
     }
@@ -82,7 +83,7 @@ import Testing
     }
 }
 
-@Suite struct GVariantLimitTests {
+@Suite(.startsPrograms) struct GVariantLimitTests {
     private func nested(_ count: Int) -> ExactValue {
         (0..<count).reduce(ExactValue(.byte, .integer(7))) { value, _ in
             ExactValue(.variant, .variant(value))

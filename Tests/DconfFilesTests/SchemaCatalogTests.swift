@@ -3,10 +3,11 @@ import DefaultsProtocol
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What GLib says about schemas is what the catalog says.
-@Suite struct SchemaCatalogTests {
+@Suite(.startsPrograms) struct SchemaCatalogTests {
     /// Schemas with all that the compiled form has.
     private static let schemas = """
         <schemalist>

@@ -1,9 +1,10 @@
 import DefaultsClient
 import Glibc
+import TestTiers
 import Testing
 
 /// What once went wrong, each by its symptom.
-@Suite struct SymptomTests {
+@Suite(.startsPrograms) struct SymptomTests {
     let defaults = Defaults.inMemory()
 
     @Test func `A large value in memory reads as what was set`() async throws {

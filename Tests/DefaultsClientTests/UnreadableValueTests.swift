@@ -1,9 +1,10 @@
 import DefaultsClient
 import KeyedArchive
+import TestTiers
 import Testing
 
 /// Values that an earlier version wrote, or another program.
-@Suite struct UnreadableValueTests {
+@Suite(.startsPrograms) struct UnreadableValueTests {
     struct GameOptions: Codable, Equatable {
         var playSound = true
         var playMusic = true

@@ -4,10 +4,11 @@ import DefaultsDconf
 import DefaultsProtocol
 import KeyedArchive
 import TestSupport
+import TestTiers
 import Testing
 
 /// The values of settings in archives, with and without a schema.
-struct ValueTests {
+@Suite(.startsPrograms) struct ValueTests {
     private static let none = SchemaIndex { SchemaCatalog(directories: []) }
     private let path = SettingsPath("/org/example/Values/key")
 

@@ -133,7 +133,7 @@ struct ListingTests {
             let bytes = "\(folder.path)/vendor/\(name)".unicodeScalars.map { scalar in
                 CChar(truncatingIfNeeded: scalar.value)
             }
-            let descriptor = open(bytes + [0], O_CREAT | O_WRONLY, 0o600)
+            let descriptor = open(bytes + [0], O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
             try #require(descriptor >= 0)
             close(descriptor)
         }

@@ -4,9 +4,10 @@ import DefaultsFoundation
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestTiers
 import Testing
 
-@Suite("Archiving objects")
+@Suite("Archiving objects", .startsPrograms)
 struct ArchivingTests {
     @Test("gives an object table that Python can read")
     func table() throws {

@@ -1,9 +1,10 @@
 import DefaultsFoundation
 import Foundation
 import KeyedArchive
+import TestTiers
 import Testing
 
-@Suite("Archives that are exchanged with Foundation's archiver")
+@Suite("Archives that are exchanged with Foundation's archiver", .startsPrograms)
 struct FoundationInteropTests {
     static let classes: [AnyClass] = [
         NSString.self, NSNumber.self, NSData.self, NSDate.self, NSNull.self,

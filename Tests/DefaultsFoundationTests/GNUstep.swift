@@ -3,10 +3,6 @@ import TestSupport
 
 /// The program that archives with GNUstep, compiled once.
 enum GNUstep {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private static let source = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent()
         .appending(path: "../GNUstep/interop.m").standardized
@@ -68,19 +64,6 @@ enum GNUstep {
 
     @discardableResult
     private static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(description: "\(program) ended with \(process.terminationStatus).")
-        }
-        return String(decoding: data, as: UTF8.self)
+        try ProgramResult.run([program] + arguments).requireOutput()
     }
 }

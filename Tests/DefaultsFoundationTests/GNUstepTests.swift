@@ -2,10 +2,11 @@ import ArchiveTestSupport
 import DefaultsFoundation
 import Foundation
 import KeyedArchive
+import TestTiers
 import Testing
 
 @Suite(
-    "Archives that are exchanged with GNUstep",
+    "Archives that are exchanged with GNUstep", .startsPrograms,
     .enabled(if: GNUstep.isInstalled, "gobjc and libgnustep-base-dev are not installed"))
 struct GNUstepTests {
     private static let ada =

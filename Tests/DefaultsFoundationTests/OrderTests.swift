@@ -2,9 +2,11 @@ import ArchiveTestSupport
 import DefaultsFoundation
 import Foundation
 import KeyedArchive
+import TestSupport
+import TestTiers
 import Testing
 
-@Suite("The order of sets of objects")
+@Suite("The order of sets of objects", .startsPrograms)
 struct OrderTests {
     @Test("is found for a thousand objects whose sets contain each other's parents")
     func parents() throws {
@@ -39,17 +41,8 @@ struct OrderTests {
     @Test("is the same in each process")
     func processes() throws {
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appending(path: "SetArchiver")
-        let outputs = try (0..<4).map { _ in
-            let (process, pipe) = (Process(), Pipe())
-            process.executableURL = program
-            process.standardOutput = pipe
-            try process.run()
-            let output = pipe.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-            return String(decoding: output, as: UTF8.self)
-        }
+            .appending(path: "SetArchiver").path()
+        let outputs = try (0..<4).map { _ in try ProgramResult.run([program]).requireOutput() }
         #expect(outputs[0].split(separator: "\n").count == 6)
         #expect(Set(outputs).count == 1)
     }

@@ -3,10 +3,11 @@ import DefaultsProtocol
 import DefaultsTerms
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 
 /// What one end of a call writes, the other end reads.
-@Suite(.serialized) struct CallTests {
+@Suite(.startsPrograms, .serialized) struct CallTests {
     let exchange: Exchange
     let names = PlainNames()
 
@@ -192,7 +193,7 @@ import Testing
         let (read, reply) = try await exchange.carry(Contract.Attach.self, ["d", "e"]) {
             try Contract.Attach.readArguments(from: &$0) { $0 }
         } write: {
-            let page = FileDescriptor(owning: open("/dev/null", O_RDONLY))
+            let page = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
             try Contract.Attach.writeReply(page, at: 9, to: &$0) { array in
                 try Contract.Attach.writeDomain("d", slot: 17, locked: ["l*"], to: &array) {
                     try $0.writeArchive([1], forKey: "a")
@@ -212,7 +213,7 @@ import Testing
         let (_, reply) = try await exchange.carry(Contract.AttachValues.self, ["d"]) {
             try Contract.AttachValues.readArguments(from: &$0) { $0 }
         } write: {
-            let page = FileDescriptor(owning: open("/dev/null", O_RDONLY))
+            let page = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
             try Contract.AttachValues.writeReply(page, at: 9, to: &$0) { array in
                 try Contract.AttachValues.writeDomain("d", slot: 17, locked: [], to: &array) {
                     try $0.writeVariant(.int64(1), forKey: "a")

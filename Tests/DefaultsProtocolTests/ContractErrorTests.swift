@@ -1,8 +1,9 @@
 import DBus
 import DefaultsProtocol
+import TestTiers
 import Testing
 
-@Suite struct ContractErrorTests {
+@Suite(.startsPrograms) struct ContractErrorTests {
     @Test(arguments: [
         ContractError.Code.notFound, .invalidDomain, .invalidKey, .invalidArchive,
         .notRepresentable, .tooLarge, .locked, .conflict, .storageFailed, .notDurable,

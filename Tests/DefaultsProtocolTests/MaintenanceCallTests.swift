@@ -1,9 +1,10 @@
 import DBus
 import DefaultsProtocol
+import TestTiers
 import Testing
 
 /// What one end of a maintenance call writes, the other end reads.
-@Suite(.serialized) struct MaintenanceCallTests {
+@Suite(.startsPrograms, .serialized) struct MaintenanceCallTests {
     let exchange: Exchange
 
     init() throws { exchange = try Exchange() }

@@ -1,10 +1,11 @@
 import DBus
 import DefaultsProtocol
 import KeyedArchive
+import TestTiers
 import Testing
 
 /// The value form in D-Bus variants, against its JSON, which has tests of its own.
-@Suite(.serialized) struct VariantFormTests {
+@Suite(.startsPrograms, .serialized) struct VariantFormTests {
     let mirror: ArchiveMirror
 
     init() async throws { mirror = try await ArchiveMirror() }

@@ -1,12 +1,13 @@
 import DBus
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
 /// Broken environments: no bus, no service, or one that violates the specification.
-struct BadServiceTests {
+@Suite(.startsPrograms) struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
         let secrets = Secrets(
@@ -197,7 +198,7 @@ final class SilentSocket: Sendable {
 
     init(in directory: TemporaryDirectory) throws {
         path = directory.path + "/bus"
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }

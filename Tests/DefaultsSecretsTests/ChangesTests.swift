@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
 /// Changes on their way to the keyring; numbers are those of the invariants of `SecretStore`.
-struct ChangesTests {
+@Suite(.startsPrograms) struct ChangesTests {
     @Test func `one change is in flight, and the newest of a key waits for it (1, 2)`()
         async throws
     {

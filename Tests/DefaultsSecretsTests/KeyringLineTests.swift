@@ -1,10 +1,11 @@
 import DBus
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
-struct KeyringLineTests {
+@Suite(.startsPrograms) struct KeyringLineTests {
     @Test func `a line that is released leaves no connection and no loop`() async throws {
         let bus = try PrivateBus()
         weak var loop: EventLoop?

@@ -1,5 +1,6 @@
 import DefaultsSecrets
 import TestSupport
+import TestTiers
 import Testing
 
 extension AnySecretKey {
@@ -15,7 +16,7 @@ struct Account: Codable, Hashable, Sendable {
 }
 
 /// What the keyring of a desktop does with our secrets.
-@Suite(.enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
+@Suite(.startsPrograms, .enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
 struct KeyringTests {
     @Test func `a value set in one store can be read in another`() async throws {
         let keyring = try Keyring()

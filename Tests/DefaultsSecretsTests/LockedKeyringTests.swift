@@ -1,8 +1,9 @@
 import DefaultsSecrets
+import TestTiers
 import Testing
 
 /// Keyrings that have to prompt the user.
-@Suite(.enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
+@Suite(.startsPrograms, .enabled(if: Keyring.canRun, "\(Keyring.obstacle ?? "")"))
 struct LockedKeyringTests {
     @Test func `a locked keyring is unlocked with the user's password`() async throws {
         let keyring = try Keyring()

@@ -1,10 +1,11 @@
 import DBus
+import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
 /// The property, and what is printed of secrets.
-struct SecretTests {
+@Suite(.startsPrograms) struct SecretTests {
     struct Login: Sendable {
         @Secret(.token) var token
         @Secret(.password) var password: String

@@ -1,8 +1,9 @@
 import DefaultsSecrets
+import TestTiers
 import Testing
 
 /// What the tests of apps use, and the application's own secrets.
-struct StandInTests {
+@Suite(.startsPrograms) struct StandInTests {
     @Test func `secrets in memory that fail throw the given error at every call`() async throws {
         let failure = SecretsError(.locked, message: "It is locked.")
         let secrets = Secrets.inMemory(failing: failure)

@@ -23,24 +23,14 @@ final class User: Sendable {
     /// The name on the bus that the keyring asks.
     let name: String
     private let program: ChildProcess
-    private let pipe: Int32
 
     init(environment: [String: String], home: TemporaryDirectory) throws {
-        let path = home.path + "/deeds"
-        // Open for reading as well, so that nobody has to wait for the other end; the program ends
-        // with this process, which alone can write.
-        guard mkfifo(path, 0o600) == 0, case let pipe = open(path, O_RDWR | O_CLOEXEC), pipe >= 0
-        else { throw CocoaError(.fileWriteUnknown) }
-        self.pipe = pipe
+        // The program ends with this process, which alone can write to it.
         program = try ChildProcess(
-            ["/usr/bin/python3", "-c", Self.script], environment: environment, input: path,
+            ["/usr/bin/python3", "-c", Self.script], environment: environment, input: .pipe,
             output: .lines)
         guard let name = program.lines?.next() else { throw CocoaError(.featureUnsupported) }
         self.name = name
-    }
-
-    deinit {
-        close(pipe)
     }
 
     /// Says what is done with the next question, and returns when that is known.
@@ -51,8 +41,7 @@ final class User: Sendable {
 
     @discardableResult
     private func say(_ line: String) -> String? {
-        let bytes = Array((line + "\n").utf8)
-        guard write(pipe, bytes, bytes.count) == bytes.count else { return nil }
+        do { try program.input?.write(contentsOf: Data((line + "\n").utf8)) } catch { return nil }
         return program.lines?.next()
     }
 

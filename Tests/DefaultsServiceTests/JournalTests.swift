@@ -30,7 +30,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/socket"
         let address = try #require(UnixSocketAddress(path: path))
-        let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(receiver) }
         #expect(address.withPointer { bind(receiver, $0, $1) } == 0)
         let journal = try #require(JournalSocket(path: path))

@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// The numbers in the names are those of the invariants of `BackupWork`.
-@Suite struct BackupDamageTests {
+@Suite(.startsPrograms) struct BackupDamageTests {
     private static let domain = try? Domain(name: "org.example.App", layer: .domain)
 
     /// A database with keys, one good backup, and a change after that.

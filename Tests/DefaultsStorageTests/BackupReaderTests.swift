@@ -1,11 +1,12 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct BackupReaderTests {
+@Suite(.startsPrograms) struct BackupReaderTests {
     /// Reads a whole backup.
     private func read(_ backup: Backup, of database: Database) async throws -> [BackupPart] {
         let writer = try database.makeWriter()

@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// The numbers in the names are those of the invariants of `BackupWork`.
-@Suite struct BackupTests {
+@Suite(.startsPrograms) struct BackupTests {
     /// Fills a database with values of several kinds and flushes it.
     private func fill(_ database: Database, keys: Int = 100) async throws {
         for number in 0..<keys {

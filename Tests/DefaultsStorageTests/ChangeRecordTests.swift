@@ -1,11 +1,12 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// What `Database.changes(of:since:)` returns, and for which generations.
-@Suite struct ChangeRecordTests {
+@Suite(.startsPrograms) struct ChangeRecordTests {
     private let domain: Domain
     private let scratch: Scratch
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// What a process that is about to take over can see of a database that another process has open.
-@Suite struct CheckingTests {
+@Suite(.startsPrograms) struct CheckingTests {
     @Test("A new database, and one that is open, pass")
     func passes() throws {
         let scratch = try Scratch()

@@ -1,13 +1,14 @@
 import CSQLite
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 @testable import SQLite
 
 /// The first flush of a process, which empties the write-ahead log during reads.
-@Suite struct CheckpointTests {
+@Suite(.startsPrograms) struct CheckpointTests {
     @Test("The first flush waits for a read in progress, and does not fail")
     func readUnderWay() async throws {
         let scratch = try Scratch()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A client of a counter page that shares no code with us: a Python program that maps the file once
@@ -21,38 +22,30 @@ final class CounterPageClient {
         var domains: [String: UInt64]
     }
 
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private var unread = Data()
+    private let process: ChildProcess
 
     /// Maps the page at a path.
     init(mapping path: String) throws {
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["/usr/bin/python3", "-c", CounterPageClient.program, path]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        try #require(line() == "mapped")
-    }
-
-    deinit {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        process = try ChildProcess(
+            ["/usr/bin/python3", "-c", CounterPageClient.program, path], input: .pipe,
+            output: .lines)
+        try #require(process.lines?.next() == "mapped")
     }
 
     /// What it sees now.
     func look(_ domains: String...) throws -> Page {
-        input.fileHandleForWriting.write(Data((domains.joined(separator: " ") + "\n").utf8))
-        return try JSONDecoder().decode(Page.self, from: Data(try #require(line()).utf8))
+        try look(at: domains)
+    }
+
+    private func look(at domains: [String]) throws -> Page {
+        try process.input?.write(contentsOf: Data((domains.joined(separator: " ") + "\n").utf8))
+        let line = try #require(process.lines?.next())
+        return try JSONDecoder().decode(Page.self, from: Data(line.utf8))
     }
 
     /// What a client sees that maps the page at a path now.
     static func look(at path: String, _ domains: String...) throws -> Page {
-        let client = try CounterPageClient(mapping: path)
-        client.input.fileHandleForWriting.write(
-            Data((domains.joined(separator: " ") + "\n").utf8))
-        return try JSONDecoder().decode(Page.self, from: Data(try #require(client.line()).utf8))
+        try CounterPageClient(mapping: path).look(at: domains)
     }
 
     /// Runs a Python program on the file `f`, open for reading and writing, and its `path`.
@@ -70,18 +63,6 @@ final class CounterPageClient {
             print("done")
             """, path)
         try #require(status == "done")
-    }
-
-    private func line() -> String? {
-        while true {
-            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { unread = Data(unread[(end + 1)...]) }
-                return String(decoding: unread[..<end], as: UTF8.self)
-            }
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { return nil }
-            unread += more
-        }
     }
 
     private static let program = """

@@ -2,6 +2,7 @@ import DefaultsModel
 import Foundation
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -9,7 +10,7 @@ import Testing
 /// The page of counters as a client sees it, whatever happens to its file.
 ///
 /// The numbers in the names are those of the invariants of `CounterPage`.
-@Suite struct CounterPageTests {
+@Suite(.startsPrograms) struct CounterPageTests {
     let scratch: Scratch
     let directory: PrivateDirectory
     let database = UniqueID.random()
@@ -336,7 +337,9 @@ import Testing
 }
 
 /// A runtime directory without space.
-@Suite(.enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
+@Suite(
+    .startsPrograms,
+    .enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
 struct CounterPageFullTests {
     private let disk: SmallFileSystem
     private let directory: PrivateDirectory

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DefaultsStorage
@@ -19,44 +20,37 @@ struct CrashWriter {
     }
 
     let scratch: Scratch
-    private let process = Process()
-    private let output = Pipe()
+    private let process: ChildProcess
 
     /// - Parameter largestFile: The largest size in bytes that a file of the program may have.
     init(in scratch: Scratch, largestFile: Int? = nil) throws {
         self.scratch = scratch
         let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        process.executableURL = products.appendingPathComponent("StorageCrashWriter")
-        process.arguments =
-            [scratch.location.directory, try #require(scratch.location.runtimeDirectory)]
-            + (largestFile.map { [String($0)] } ?? [])
-        process.standardOutput = output
-        try process.run()
+        let program = products.appendingPathComponent("StorageCrashWriter").path
+        process = try ChildProcess(
+            [program, scratch.location.directory, try #require(scratch.location.runtimeDirectory)]
+                + (largestFile.map { [String($0)] } ?? []),
+            output: .lines)
     }
 
     /// Kills the program, by SIGKILL, after it has reported this many changes.
     func kill(after count: Int) throws -> Output {
-        var text = Data()
-        while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
-            let more = output.fileHandleForReading.availableData
-            if more.isEmpty { break }
-            text += more
-        }
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        return finish(text)
+        var lines: [String] = []
+        while lines.count < count, let line = process.lines?.next() { lines.append(line) }
+        process.send(SIGKILL)
+        return finish(lines)
     }
 
     /// Waits for the program to end by itself.
-    func wait() -> Output { finish(Data()) }
+    func wait() -> Output { finish([]) }
 
-    private func finish(_ beginning: Data) -> Output {
-        let text = beginning + output.fileHandleForReading.readDataToEndOfFile()
+    private func finish(_ beginning: [String]) -> Output {
+        var lines = beginning
+        // A line that was cut off is not a whole reply, and is not given.
+        while let line = process.lines?.next() { lines.append(line) }
         process.waitUntilExit()
         var result = Output()
-        // Text after the last line feed is a line that was cut off: not a whole reply.
-        for line in String(decoding: text, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false
-        ).dropLast() {
+        for line in lines {
             let words = line.split(separator: " ")
             if words[0] == "acknowledged", let generation = UInt64(words[1]),
                 let number = Int(words[2])

@@ -1,10 +1,11 @@
 import DefaultsModel
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// The numbers in the names are those of the invariants of `Database`.
-@Suite struct DatabaseTests {
+@Suite(.startsPrograms) struct DatabaseTests {
     @Test("A new database is at generation 1, and its first change is 2")
     func firstGenerations() throws {
         let scratch = try Scratch()

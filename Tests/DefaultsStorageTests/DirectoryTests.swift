@@ -1,10 +1,11 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct DirectoryTests {
+@Suite(.startsPrograms) struct DirectoryTests {
     private func mode(_ path: String) throws -> Int {
         try #require(
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)

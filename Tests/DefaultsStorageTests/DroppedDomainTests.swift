@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// Domains with very many entries that are removed as a whole.
-@Suite struct DroppedDomainTests {
+@Suite(.startsPrograms) struct DroppedDomainTests {
     private static let large = "org.example.Large"
     private let scratch: Scratch
 

@@ -1,10 +1,11 @@
 import DefaultsModel
 import Glibc
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct DurableWriterTests {
+@Suite(.startsPrograms) struct DurableWriterTests {
     @Test("The writer runs on one thread of its own, with every signal blocked")
     func thread() async throws {
         let scratch = try Scratch()

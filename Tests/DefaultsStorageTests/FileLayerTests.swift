@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -7,7 +8,7 @@ import Testing
 /// The layers that are made of files, as rows.
 ///
 /// They are stored like all others, but no list shows the record of the files.
-@Suite struct FileLayerTests {
+@Suite(.startsPrograms) struct FileLayerTests {
     private static let layers = ["org.example.App@managed", "org.example.App@system"]
     private static let record: [UInt8] = [UInt8](repeating: 0x5A, count: 300)
 

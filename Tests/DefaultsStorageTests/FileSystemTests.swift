@@ -1,10 +1,11 @@
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct FileSystemTests {
+@Suite(.startsPrograms) struct FileSystemTests {
     @Test(
         "A file system is known by its number",
         arguments: [

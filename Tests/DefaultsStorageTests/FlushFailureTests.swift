@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// The numbers in the names are those of the invariants of `Database`.
-@Suite struct FlushFailureTests {
+@Suite(.startsPrograms) struct FlushFailureTests {
     /// Takes the right to write from the writer, as long as it lives.
     private func obstruct(_ database: Database) throws -> Connection {
         let connection = try Connection(

@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// Empty domains and surplus tokens, which a database must not collect without limit.
-@Suite struct ForgettingTests {
+@Suite(.startsPrograms) struct ForgettingTests {
     private let scratch: Scratch
 
     init() throws {

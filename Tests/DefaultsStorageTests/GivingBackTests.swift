@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// What is removed, and the space that the disk gets back.
-@Suite struct GivingBackTests {
+@Suite(.startsPrograms) struct GivingBackTests {
     private let scratch: Scratch
 
     init() throws {

@@ -2,12 +2,13 @@ import DefaultsModel
 import Foundation
 import Synchronization
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// Several machines that share one home, one after the other.
-@Suite struct HostTests {
+@Suite(.startsPrograms) struct HostTests {
     private static let box = Machine(id: id("0123456789abcdef0123456789abcdef")) { "box" }
     private static let far = Machine(id: id("11111111111111111111111111111111")) { "far.local" }
 

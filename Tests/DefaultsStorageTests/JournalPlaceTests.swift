@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -7,7 +8,7 @@ import Testing
 /// Processes that are started with and without a runtime directory: by `su`, or by cron.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
-@Suite struct JournalPlaceTests {
+@Suite(.startsPrograms) struct JournalPlaceTests {
     private let scratch: Scratch
     private let files = FileManager.default
     private let with: DatabaseLocation

@@ -1,10 +1,11 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct KillTests {
+@Suite(.startsPrograms) struct KillTests {
     /// Checks what a run left behind, in a process of the same boot: all that was acknowledged,
     /// each change whole, and at most one change that was not acknowledged any more.
     private func check(_ output: CrashWriter.Output, in scratch: Scratch) throws {

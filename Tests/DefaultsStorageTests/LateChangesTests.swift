@@ -1,6 +1,7 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -9,7 +10,7 @@ import Testing
 /// higher ceiling.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
-@Suite struct LateChangesTests {
+@Suite(.startsPrograms) struct LateChangesTests {
     private let scratch: Scratch
     private let files = FileManager.default
 

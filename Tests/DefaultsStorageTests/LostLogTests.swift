@@ -1,11 +1,12 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// A write-ahead log that SQLite takes for empty, or for the log of another database.
-@Suite struct LostLogTests {
+@Suite(.startsPrograms) struct LostLogTests {
     /// What is done to a log.
     enum Damage: CustomTestStringConvertible, CaseIterable {
         case zeroed, headerZeroed, headerFlipped, lastFrameZeroed, text, longText, otherZeros, gone

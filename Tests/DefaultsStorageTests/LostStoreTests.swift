@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -7,7 +8,7 @@ import Testing
 /// Files of the store that disappear, or are replaced, during use.
 ///
 /// The numbers in the names are those of the invariants of `DurableWriter`.
-@Suite struct LostStoreTests {
+@Suite(.startsPrograms) struct LostStoreTests {
     private let scratch: Scratch
     private var directory: String { scratch.location.directory }
     private var store: String { "\(directory)/defaults.db" }

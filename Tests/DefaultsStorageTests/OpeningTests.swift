@@ -1,11 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestSupport
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite struct OpeningTests {
+@Suite(.startsPrograms) struct OpeningTests {
     @Test("A second daemon is refused with the host and the process of the first")
     func lock() throws {
         let scratch = try Scratch()
@@ -49,28 +51,20 @@ import Testing
     func openElsewhere() throws {
         let scratch = try Scratch()
         try scratch.open().close()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "/usr/bin/python3", "-c",
-            """
+        let program = """
             import sqlite3, sys
             connection = sqlite3.connect(sys.argv[1])
             connection.execute("BEGIN EXCLUSIVE")
             print("locked", flush=True)
             sys.stdin.read()
-            """, "\(scratch.location.directory)/defaults.db",
-        ]
-        let input = Pipe()
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        // The first byte tells that the lock is held.
-        #expect(!output.fileHandleForReading.availableData.isEmpty)
+            """
+        let process = try ChildProcess(
+            ["/usr/bin/python3", "-c", program, "\(scratch.location.directory)/defaults.db"],
+            input: .pipe, output: .lines)
+        #expect(process.lines?.next() == "locked")
         let error = #expect(throws: StorageError.self) { _ = try scratch.open() }
         #expect(error?.code == .inUse)
-        try input.fileHandleForWriting.close()
+        try process.input?.close()
         process.waitUntilExit()
         _ = try scratch.open()
     }

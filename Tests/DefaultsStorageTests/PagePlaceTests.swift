@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -7,7 +8,7 @@ import Testing
 /// Pages that clients have mapped in one place, while processes run in another.
 ///
 /// The numbers in the names are those of the invariants of `CounterPages`.
-@Suite struct PagePlaceTests {
+@Suite(.startsPrograms) struct PagePlaceTests {
     private let scratch: Scratch
     private let files = FileManager.default
     private let voided: [UInt64: Int] = [.max: 4080]

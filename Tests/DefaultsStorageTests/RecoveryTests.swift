@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
@@ -7,7 +8,7 @@ import Testing
 /// A process that dies abandons its database without a flush and without closing it.
 ///
 /// The numbers in the names are those of the invariants of `Database`.
-@Suite struct RecoveryTests {
+@Suite(.startsPrograms) struct RecoveryTests {
     @Test("1: acknowledged changes that were not flushed are there after the process died")
     func death() async throws {
         let scratch = try Scratch()

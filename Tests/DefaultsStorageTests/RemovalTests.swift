@@ -1,11 +1,12 @@
 import DefaultsModel
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// The removals that a database remembers, and their cost.
-@Suite struct RemovalTests {
+@Suite(.startsPrograms) struct RemovalTests {
     private let domain: Domain
     private let scratch: Scratch
 

@@ -1,11 +1,12 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// What backups add to a damaged store, and what they do not.
-@Suite struct RepairFromBackupTests {
+@Suite(.startsPrograms) struct RepairFromBackupTests {
     /// A database with a backup in the middle of its life, closed.
     private func filled() async throws -> Scratch {
         let scratch = try Scratch()

@@ -1,11 +1,12 @@
 import DefaultsModel
 import Foundation
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// Damage of every kind, each done to a copy of one store.
-@Suite struct RepairTests {
+@Suite(.startsPrograms) struct RepairTests {
     private static let pageSize = 4096
 
     /// Checks that everything missing is reported, and nothing else is missing.

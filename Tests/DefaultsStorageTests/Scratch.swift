@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DefaultsStorage
@@ -121,15 +122,7 @@ final class Scratch {
 
     /// What a program prints.
     static func output(of program: String...) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = program
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: bytes, as: UTF8.self)
+        try ProgramResult.run(program).requireOutput()
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

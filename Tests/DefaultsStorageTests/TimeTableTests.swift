@@ -1,12 +1,13 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// When changes were written to disk: `DatabaseView.changeTimes(of:in:)`, and what is kept of old times.
-@Suite struct TimeTableTests {
+@Suite(.startsPrograms) struct TimeTableTests {
     private let domain: Domain
     private let scratch: Scratch
 

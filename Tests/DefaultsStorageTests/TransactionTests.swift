@@ -1,10 +1,11 @@
 import DefaultsModel
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// Tokens and expectations in a database.
-@Suite struct TransactionTests {
+@Suite(.startsPrograms) struct TransactionTests {
     private let domain: Domain
     private let scratch: Scratch
 

@@ -1,10 +1,11 @@
 import DefaultsModel
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// What programs have stored, as the database counts it.
-@Suite struct UsageTests {
+@Suite(.startsPrograms) struct UsageTests {
     private let scratch: Scratch
 
     init() throws { scratch = try Scratch() }

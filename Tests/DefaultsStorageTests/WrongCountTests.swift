@@ -1,10 +1,11 @@
 import DefaultsModel
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
 /// A database with wrong counts of keys, as SQL by somebody else may leave it.
-@Suite struct WrongCountTests {
+@Suite(.startsPrograms) struct WrongCountTests {
     private let domain = try? Domain("org.example.App", on: .localhost)
 
     private func damaged(by sql: String) async throws -> Scratch {

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What an app in a sandbox can do and see: its own domains, the global one, and what is granted.
 @Suite(
-    .serialized,
+    .startsPrograms, .serialized,
     .enabled(
         if: ApplicationSandbox.isAvailable,
         "bwrap cannot make a sandbox here, or xdg-dbus-proxy is missing"))

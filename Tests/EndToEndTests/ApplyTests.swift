@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl apply`, and the options of other verbs for scripts.
-@Suite struct ApplyTests {
+@Suite(.startsPrograms) struct ApplyTests {
     private let desktop: Desktop
 
     init() throws {

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Backups of the shipped daemon, as somebody at a shell and other programs see them.
-@Suite(.serialized) struct BackupTests {
+@Suite(.startsPrograms, .serialized) struct BackupTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// Input of a hostile or careless caller: each is refused by name, and affects no other caller.
-@Suite(.serialized) struct BadInputTests {
+@Suite(.startsPrograms, .serialized) struct BadInputTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

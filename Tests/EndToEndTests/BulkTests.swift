@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Whole domains and their changes, and how much of it one reply contains.
-@Suite(.serialized) struct BulkTests {
+@Suite(.startsPrograms, .serialized) struct BulkTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

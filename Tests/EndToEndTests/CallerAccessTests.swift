@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Who may call what: the user's own programs everything, those in a sandbox not all of it, and other
 /// users nothing.
-@Suite(.serialized) struct CallerAccessTests {
+@Suite(.startsPrograms, .serialized) struct CallerAccessTests {
     private static let denied = "org.freedesktop.DBus.Error.AccessDenied"
     private static let isRoot = geteuid() == 0
 

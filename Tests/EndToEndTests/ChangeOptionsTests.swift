@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the verbs that change something have for scripts: `--changed`, `--wait`, `--skip-locked`,
 /// and archives as values.
-@Suite(.serialized) struct ChangeOptionsTests {
+@Suite(.startsPrograms, .serialized) struct ChangeOptionsTests {
     private let desktop: Desktop
     private static let app = "org.example.App"
 

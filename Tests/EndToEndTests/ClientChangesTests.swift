@@ -1,9 +1,10 @@
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Changes that applications learn of, across processes.
-@Suite(.serialized) struct ClientChangesTests {
+@Suite(.startsPrograms, .serialized) struct ClientChangesTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// No read is older than the last change that was acknowledged to any process, whatever happens.
-@Suite(.serialized) struct ClientFreshnessTests {
+@Suite(.startsPrograms, .serialized) struct ClientFreshnessTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

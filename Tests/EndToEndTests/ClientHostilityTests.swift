@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What others do to a process that uses the library, and what it does to itself.
-@Suite(.serialized) struct ClientHostilityTests {
+@Suite(.startsPrograms, .serialized) struct ClientHostilityTests {
     private static let app = "org.example.App"
     let desktop: Desktop
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Applications whose service, or whose bus, is not there.
-@Suite(.serialized) struct ClientOutageTests {
+@Suite(.startsPrograms, .serialized) struct ClientOutageTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

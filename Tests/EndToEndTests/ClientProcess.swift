@@ -10,7 +10,6 @@ final class ClientProcess {
     /// What it does not say on standard output.
     let complaints: String
     private let process: ChildProcess
-    private let input: FileHandle
     private var events: [String] = []
 
     /// The program, which is built beside the tests.
@@ -26,14 +25,9 @@ final class ClientProcess {
     ) throws {
         let name = desktop.directory.path + "/client-" + UUID().uuidString
         complaints = name + ".err"
-        // Open for both, so that nobody waits for the other end.
-        let path = name + ".in"
-        guard mkfifo(path, 0o600) == 0, case let pipe = open(path, O_RDWR | O_CLOEXEC), pipe >= 0
-        else { throw CocoaError(.fileWriteUnknown) }
-        input = FileHandle(fileDescriptor: pipe, closeOnDealloc: true)
         process = try ChildProcess(
             wrapper + [Self.program] + words,
-            environment: environment ?? desktop.environment, input: path, output: .lines,
+            environment: environment ?? desktop.environment, input: .pipe, output: .lines,
             error: .file(complaints))
     }
 
@@ -58,7 +52,7 @@ final class ClientProcess {
 
     /// Tells it to do something, whose answer is asked for later.
     func tell(_ command: String) throws {
-        try input.write(contentsOf: Data((command + "\n").utf8))
+        try process.input?.write(contentsOf: Data((command + "\n").utf8))
     }
 
     func answer() throws -> String {
@@ -96,7 +90,7 @@ final class ClientProcess {
     /// Closes its standard input, and waits for its end.
     @discardableResult
     func end() throws -> Int32 {
-        try input.close()
+        try process.input?.close()
         return process.waitUntilExit()
     }
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What applications read by the client library, in processes of their own.
-@Suite(.serialized) struct ClientReadingTests {
+@Suite(.startsPrograms, .serialized) struct ClientReadingTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Writes of the client library that do not wait.
-@Suite(.serialized) struct ClientWritingTests {
+@Suite(.startsPrograms, .serialized) struct ClientWritingTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// Programs of other projects store and read through the running service.
-@Suite(.serialized) struct ClientsTests {
+@Suite(.startsPrograms, .serialized) struct ClientsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

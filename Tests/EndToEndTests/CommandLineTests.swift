@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The command lines of macOS's `defaults`, run by a shell that finds `defaultsctl` by that name.
-@Suite(.serialized) struct CommandLineTests {
+@Suite(.startsPrograms, .serialized) struct CommandLineTests {
     /// A table of lines.
     ///
     /// Each line is a row of fields between bars.

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What a key completes, asked of the program and in real shells on a terminal.
-@Suite struct CompletionTests {
+@Suite(.startsPrograms) struct CompletionTests {
     private let desktop: Desktop
     /// The environment of programs that find the schema below.
     private let environment: [String: String]

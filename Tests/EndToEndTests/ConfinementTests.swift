@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the daemon cannot do any more when it serves.
-@Suite struct ConfinementTests {
+@Suite(.startsPrograms) struct ConfinementTests {
     /// What the kernel says of a process or a thread.
     private func status(_ path: String) throws -> String {
         try String(contentsOfFile: "\(path)/status", encoding: .utf8)

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The service on the bus and the contract file, both read by other programs.
-@Suite(.serialized) struct ContractTests {
+@Suite(.startsPrograms, .serialized) struct ContractTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

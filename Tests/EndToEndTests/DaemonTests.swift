@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The daemon as a process: its command line, its threads, its rest.
-@Suite(.serialized) struct DaemonTests {
+@Suite(.startsPrograms, .serialized) struct DaemonTests {
     @Test(arguments: [
         ["--unknown"], ["--database"], ["--database="], ["extra"],
     ])

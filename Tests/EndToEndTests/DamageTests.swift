@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// A database that is damaged while the daemon runs, or between two daemons.
-@Suite struct DamageTests {
+@Suite(.startsPrograms) struct DamageTests {
     private static let fill = """
         \(Desktop.pythonArchive)
         for number in range(200):

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Dates as scripts and people read and write them.
-@Suite(.serialized) struct DateTests {
+@Suite(.startsPrograms, .serialized) struct DateTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

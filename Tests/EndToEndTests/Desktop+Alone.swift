@@ -29,7 +29,7 @@ extension Desktop {
                     withDestinationPath: Desktop.programs + "/defaultsd")
             }
         }
-        if !files.fileExists(atPath: copy) { try copyProgram(program, to: copy) }
+        if !files.fileExists(atPath: copy) { try Program.copy(program, to: copy) }
         return copy
     }
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl stats` and `defaultsctl doctor`.
-@Suite(.serialized) struct DiagnosisTests {
+@Suite(.startsPrograms, .serialized) struct DiagnosisTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

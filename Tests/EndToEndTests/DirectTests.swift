@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The daemon's own socket, for GLib, for the client library and for the tool.
-@Suite(.serialized) struct DirectTests {
+@Suite(.startsPrograms, .serialized) struct DirectTests {
     let desktop: Desktop
 
     init() throws {
@@ -264,7 +265,7 @@ import Testing
 }
 
 /// The client library and the tool on the daemon's own socket.
-@Suite(.serialized) struct DirectClientTests {
+@Suite(.startsPrograms, .serialized) struct DirectClientTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Acknowledged changes survive: after SIGKILL, after SIGTERM, and on disk after their time.
-@Suite(.serialized) struct DurabilityTests {
+@Suite(.startsPrograms, .serialized) struct DurabilityTests {
     @Test func `After SIGKILL the next call starts a daemon that has everything`() throws {
         let desktop = try Desktop()
         for number in 1...20 {

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The tool and values with an exact type of GVariant.
-@Suite(.serialized) struct ExactTypeToolTests {
+@Suite(.startsPrograms, .serialized) struct ExactTypeToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// A disk that refuses: a small file system of its own, filled to the last byte.
-@Suite(.serialized, .enabled(if: geteuid() == 0, "mounting a file system takes root"))
+@Suite(
+    .startsPrograms, .serialized, .enabled(if: geteuid() == 0, "mounting a file system takes root"))
 final class FullDiskTests {
     let desktop: Desktop
     private let disk: String

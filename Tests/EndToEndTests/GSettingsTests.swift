@@ -1,9 +1,10 @@
+import TestTiers
 import Testing
 
 /// The module for GSettings, with programs that use it.
 ///
 /// `Tests/GSettings` has the trials.
-@Suite(.serialized) struct GSettingsTests {
+@Suite(.startsPrograms, .serialized) struct GSettingsTests {
     @Test func `Programs of GSettings keep their settings in defaultsd, whatever happens`() {
         TrialProgram.run("Tests/GSettings/gsettings-test")
     }

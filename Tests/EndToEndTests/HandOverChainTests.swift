@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// One daemon takes over from another that has not ended, or has not even begun to serve.
-@Suite(.serialized) struct HandOverChainTests {
+@Suite(.startsPrograms, .serialized) struct HandOverChainTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

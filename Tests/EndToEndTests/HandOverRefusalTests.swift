@@ -1,9 +1,10 @@
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// A daemon that cannot serve does not end another.
-@Suite(.serialized) struct HandOverRefusalTests {
+@Suite(.startsPrograms, .serialized) struct HandOverRefusalTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// One daemon takes over from another while all callers continue.
-@Suite(.serialized) struct HandOverTests {
+@Suite(.startsPrograms, .serialized) struct HandOverTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The unit with the drop-in of `make install HARDENED=1`, under a real systemd --user.
 ///
 /// With DEFAULTSD_TESTS_HARDENED in the environment, all tests of the unit run so.
 @Suite(
-    .serialized,
+    .startsPrograms, .serialized,
     .enabled(if: UserManager.canHarden, "there is no systemd that may make namespaces here"))
 struct HardenedUnitTests {
     /// Whose manager runs the unit: that of the tests, or an ordinary user, whose manager has no rights of

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What `--help` prints, beside what it printed when somebody last looked at it.
 ///
 /// `Tests/Help/update` takes the new texts over, for a reader to look at in the difference.
-@Suite struct HelpTests {
+@Suite(.startsPrograms) struct HelpTests {
     private static let folder = Desktop.packageDirectory + "Tests/Help"
 
     static let verbs = [

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The second process of the daemon, which says who calls.
-@Suite(.serialized) struct HelperTests {
+@Suite(.startsPrograms, .serialized) struct HelperTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

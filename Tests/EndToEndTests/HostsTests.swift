@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Machines that share one home, one after the other.
-@Suite(.enabled(if: Machine.canBePretended)) struct HostsTests {
+@Suite(.startsPrograms, .enabled(if: Machine.canBePretended)) struct HostsTests {
     private static let box = Machine(
         id: "0123456789abcdef0123456789abcdef", name: "box.example.org")
     private static let far = Machine(id: "11111111111111111111111111111111", name: "far")

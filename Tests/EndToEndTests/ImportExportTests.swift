@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Whole domains that are exported to files and imported, compared with Python's plistlib.
-@Suite(.serialized) struct ImportExportTests {
+@Suite(.startsPrograms, .serialized) struct ImportExportTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl inspect`, which shows archives; files without a bus.
-@Suite struct InspectTests {
+@Suite(.startsPrograms) struct InspectTests {
     static let tool = Desktop.programs + "/defaultsctl"
 
     /// No bus, and nothing that depends on the terminal in which the tests run.

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `make install` and `make uninstall`.
-@Suite(.serialized) struct InstallationTests {
+@Suite(.startsPrograms, .serialized) struct InstallationTests {
     @Test(arguments: ["/usr", "/opt/defaultsd"])
     func `A manual page names the paths of this installation`(prefix: String) throws {
         let desktop = try Desktop()

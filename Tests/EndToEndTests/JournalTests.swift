@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the daemon says to the journal.
-@Suite(.serialized) struct JournalTests {
+@Suite(.startsPrograms, .serialized) struct JournalTests {
     /// Whether a journal runs on this machine.
     static let hasJournal = FileManager.default.fileExists(atPath: "/run/systemd/journal/socket")
 

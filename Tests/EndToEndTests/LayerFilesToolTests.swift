@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The tool and the layers that are made of files.
-@Suite(.serialized) struct LayerFilesToolTests {
+@Suite(.startsPrograms, .serialized) struct LayerFilesToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

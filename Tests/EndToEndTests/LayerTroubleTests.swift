@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Problems with files of the layers are reported, and do not affect values in force.
-@Suite(.serialized) struct LayerTroubleTests {
+@Suite(.startsPrograms, .serialized) struct LayerTroubleTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -3,10 +3,11 @@ import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
 import TestSupport
+import TestTiers
 import Testing
 
 /// The client's calls for layers and locks against the shipped daemon.
-@Suite(.serialized) struct LayersClientTests {
+@Suite(.startsPrograms, .serialized) struct LayersClientTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The layers that are made of files, by gdbus: effective values, and when a file takes effect.
-@Suite(.serialized) struct LayersTests {
+@Suite(.startsPrograms, .serialized) struct LayersTests {
     let desktop: Desktop
     private static let app = "org.example.App"
     private static let global = "NSGlobalDomain"
@@ -281,7 +282,7 @@ import Testing
         let monitor = try listen()
         // Written through a mapping: no event reports that before the file is closed.
         let path = desktop.path(of: "org.example.App.json", in: .managed)
-        let file = open(path, O_RDWR)
+        let file = open(path, O_RDWR | O_CLOEXEC)
         let bytes = mmap(nil, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
         bytes?.storeBytes(of: UInt8(ascii: "2"), toByteOffset: 6, as: UInt8.self)
         kill(try desktop.daemonPID(), SIGHUP)

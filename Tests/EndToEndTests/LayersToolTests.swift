@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The tool's verbs for effective values, and their explanation.
-@Suite(.serialized) struct LayersToolTests {
+@Suite(.startsPrograms, .serialized) struct LayersToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// How the programs are linked.
-@Suite(.serialized) struct LinkingTests {
+@Suite(.startsPrograms, .serialized) struct LinkingTests {
     private static let shared = ["libdbus-1.so", "libexpat.so", "libm.so", "libc.so"]
 
     @Test(arguments: [

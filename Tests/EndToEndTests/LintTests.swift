@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl lint`, which needs neither a bus nor a service.
-@Suite struct LintTests {
+@Suite(.startsPrograms) struct LintTests {
     let directory: TemporaryDirectory
 
     init() throws {

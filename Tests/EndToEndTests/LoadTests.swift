@@ -1,9 +1,10 @@
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Very many keys, and very large values one after the other.
-@Suite(.serialized) struct LoadTests {
+@Suite(.startsPrograms, .serialized) struct LoadTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

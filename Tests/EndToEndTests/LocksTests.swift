@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the administrator locks, by gdbus.
-@Suite(.serialized) struct LocksTests {
+@Suite(.startsPrograms, .serialized) struct LocksTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the tool reports about locks, and what it does if something is locked.
-@Suite(.serialized) struct LocksToolTests {
+@Suite(.startsPrograms, .serialized) struct LocksToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the daemon says on standard error, to people and to the journal.
-@Suite(.serialized) struct LogTests {
+@Suite(.startsPrograms, .serialized) struct LogTests {
     private let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Calls that take long, and what others can do meanwhile.
-@Suite(.serialized) struct LongCallTests {
+@Suite(.startsPrograms, .serialized) struct LongCallTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The interface for the project's own tool, which is closed to sandboxes.
-@Suite(.serialized) struct MaintenanceTests {
+@Suite(.startsPrograms, .serialized) struct MaintenanceTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

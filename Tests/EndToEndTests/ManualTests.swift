@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The manual pages, as they are made of what the programs say.
-@Suite struct ManualTests {
+@Suite(.startsPrograms) struct ManualTests {
     private static let folder = Desktop.programs + "/man"
 
     private func text(_ page: String) throws -> String {

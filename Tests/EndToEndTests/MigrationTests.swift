@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Applications that bring their defaults up to date, each in a process of its own.
-@Suite(.serialized) struct MigrationTests {
+@Suite(.startsPrograms, .serialized) struct MigrationTests {
     let desktop: Desktop
     private static let program = Desktop.builtProgram("MigratingProgram")
     private static let domain = "org.example.Counter"
@@ -29,7 +30,7 @@ import Testing
         let programs = try (0..<4).map { _ in
             try ChildProcess(
                 [Self.program, "race", Self.domain, "\(steps)"], environment: desktop.environment,
-                input: gate, output: .lines)
+                input: .file(gate), output: .lines)
         }
         for program in programs { #expect(program.lines?.next() == "ready") }
         // More than enough: who runs the step again waits again.
@@ -78,7 +79,7 @@ import Testing
     func `Without any daemon nothing is migrated, and this is reported`() throws {
         // A copy that has no daemon beside it.
         let program = desktop.directory.path + "/MigratingProgram"
-        try copyProgram(Self.program, to: program)
+        try Program.copy(Self.program, to: program)
         var environment = desktop.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(desktop.directory.path)/no-bus"
         environment["PATH"] = "/usr/bin:/bin"

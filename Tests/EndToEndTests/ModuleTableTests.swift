@@ -1,9 +1,10 @@
 import Foundation
+import TestTiers
 import Testing
 
 /// The three places that say what a module may import: the page on the architecture, Package.swift
 /// and the sources.
-@Suite struct ModuleTableTests {
+@Suite(.startsPrograms) struct ModuleTableTests {
     private static func text(_ file: String) throws -> String {
         try String(contentsOfFile: Desktop.packageDirectory + file, encoding: .utf8)
     }

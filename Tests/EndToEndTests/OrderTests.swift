@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Journal, page, reply, signal: in this order for every change, and the signals of a domain by
 /// generation.
-@Suite(.serialized) struct OrderTests {
+@Suite(.startsPrograms, .serialized) struct OrderTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Output of `defaultsctl`, and what happens if it cannot be written.
-@Suite(.serialized) struct OutputTests {
+@Suite(.startsPrograms, .serialized) struct OutputTests {
     let desktop: Desktop
 
     init() throws {

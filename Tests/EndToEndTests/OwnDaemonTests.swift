@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl` without a service: it runs a private daemon.
-@Suite(.serialized) struct OwnDaemonTests {
+@Suite(.startsPrograms, .serialized) struct OwnDaemonTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
@@ -130,7 +131,7 @@ import Testing
     {
         let bin = desktop.directory.path + "/bin"
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-        try copyProgram(Desktop.programs + "/defaultsctl", to: bin + "/defaultsctl")
+        try Program.copy(Desktop.programs + "/defaultsctl", to: bin + "/defaultsctl")
         var environment = desktop.environmentWithoutBus
         environment["PATH"] = "/usr/bin:/bin"
         let none = desktop.run([bin + "/defaultsctl", "domains"], environment: environment)
@@ -226,11 +227,9 @@ import Testing
         let bin = desktop.directory.path + "/bin"
         if !FileManager.default.fileExists(atPath: bin) {
             try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
-            try FileManager.default.copyItem(
-                atPath: Desktop.programs + "/defaultsctl", toPath: bin + "/defaultsctl")
+            try Program.copy(Desktop.programs + "/defaultsctl", to: bin + "/defaultsctl")
         }
-        try desktop.directory.write(script, to: "bin/defaultsd")
-        chmod(bin + "/defaultsd", 0o700)
+        try Program.make(script, at: bin + "/defaultsd")
         return bin + "/defaultsctl"
     }
 }

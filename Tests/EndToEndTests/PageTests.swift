@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Attach and the page of counters, seen by Python and GLib: the contract's rule, word by word.
-@Suite(.serialized) struct PageTests {
+@Suite(.startsPrograms, .serialized) struct PageTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
@@ -395,7 +396,7 @@ import Testing
 }
 
 /// The rule of the page proved by a C program that has nothing of ours in it.
-@Suite(.serialized) struct PageReaderTests {
+@Suite(.startsPrograms, .serialized) struct PageReaderTests {
     private let desktop: Desktop
     private let program = URL(filePath: CommandLine.arguments[0])
         .deletingLastPathComponent().appending(path: "PageReader").path(percentEncoded: false)

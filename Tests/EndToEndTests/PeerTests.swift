@@ -3,10 +3,11 @@ import DefaultsProtocol
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsd --peer`: the same object without a bus, for libdbus and for GLib.
-@Suite(.serialized) struct PeerTests {
+@Suite(.startsPrograms, .serialized) struct PeerTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

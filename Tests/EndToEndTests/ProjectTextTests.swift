@@ -1,10 +1,11 @@
 import DefaultsProtocol
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the project's own texts say of it.
-@Suite struct ProjectTextTests {
+@Suite(.startsPrograms) struct ProjectTextTests {
     private func text(_ file: String) throws -> String {
         try String(contentsOfFile: Desktop.packageDirectory + file, encoding: .utf8)
     }

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Bounds of what programs may store: what they refuse, and that everything else goes on.
-@Suite(.serialized) struct QuotaTests {
+@Suite(.startsPrograms, .serialized) struct QuotaTests {
     private let desktop: Desktop
 
     private static let app = "org.example.App"
@@ -167,7 +168,7 @@ import Testing
 
 /// Bounds of an app in a sandbox.
 @Suite(
-    .serialized,
+    .startsPrograms, .serialized,
     .enabled(if: ApplicationSandbox.isAvailable, Comment(rawValue: ApplicationSandbox.reason)))
 struct ApplicationQuotaTests {
     private let desktop: Desktop

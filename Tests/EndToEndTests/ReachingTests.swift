@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Programs in a session without a service: over ssh, in a container, from cron.
-@Suite(.serialized) struct ReachingTests {
+@Suite(.startsPrograms, .serialized) struct ReachingTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 
@@ -128,7 +129,7 @@ import Testing
         desktop.toolAlone("domains")
         let proof = desktop.directory.path + "/executed"
         let daemon = desktop.directory.path + "/defaultsd"
-        try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
+        try Program.copy("/usr/bin/sleep", to: daemon)
         let holder = try ChildProcess(
             [daemon, "60"],
             environment: [

@@ -3,10 +3,11 @@ import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
 import TestSupport
+import TestTiers
 import Testing
 
 /// The client's calls against the shipped daemon.
-@Suite(.serialized) struct RemoteDefaultsTests {
+@Suite(.startsPrograms, .serialized) struct RemoteDefaultsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The restoration of a backup by a daemon that continues to serve.
-@Suite(.serialized) struct RestoringTests {
+@Suite(.startsPrograms, .serialized) struct RestoringTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestTiers
 import Testing
 
 /// The programs that `make build` has built, and that these tests run.
@@ -53,7 +54,7 @@ struct OutdatedPrograms: Error, CustomStringConvertible {
     var description: String { "The programs in .build/release \(reason). Run 'make build'." }
 }
 
-@Suite struct ShippedProgramsTests {
+@Suite(.startsPrograms) struct ShippedProgramsTests {
     @Test func `The programs that the tests run are as new as their sources`() {
         #expect(throws: Never.self) { try ShippedPrograms.requireNew() }
     }

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl` as a person at a shell uses it.
-@Suite(.serialized) struct ToolTests {
+@Suite(.startsPrograms, .serialized) struct ToolTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

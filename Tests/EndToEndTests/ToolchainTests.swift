@@ -1,16 +1,17 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What `make` says on a system that cannot build yet, by `.ci/swift-toolchain`.
-@Suite struct ToolchainTests {
+@Suite(.startsPrograms) struct ToolchainTests {
     private let directory: TemporaryDirectory
 
     /// A system in which nothing is found but what a script needs.
     init() throws {
         directory = try TemporaryDirectory()
         for tool in ["dirname", "env", "head", "readlink", "sed", "sort"] {
-            try write(tool, "exec /usr/bin/\(tool) \"$@\"")
+            try Program.link("\(directory.path)/\(tool)", to: "/usr/bin/\(tool)")
         }
         try write("apt-get", "exit 0")
         try write("dpkg-query", "echo installed")
@@ -20,8 +21,7 @@ import Testing
     }
 
     private func write(_ name: String, _ script: String) throws {
-        let file = try directory.write("#!/bin/sh\n\(script)\n", to: name)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
+        try Program.make("#!/bin/sh\n\(script)\n", at: "\(directory.path)/\(name)")
     }
 
     private func check() -> ProgramResult {

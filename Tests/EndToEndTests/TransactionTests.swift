@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Several keys at once, compare-and-set, tokens and durability, by GLib and gdbus.
-@Suite(.serialized) struct TransactionTests {
+@Suite(.startsPrograms, .serialized) struct TransactionTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// A part of the suite that has a service manager of its own: two of them do not start beside each other.
 extension UserManagerTests {
     /// A unit of systemd that cannot start.
-    @Suite(.serialized)
+    @Suite(.startsPrograms, .serialized)
     struct UnitTroubleTests {
         let manager: UserManager
 

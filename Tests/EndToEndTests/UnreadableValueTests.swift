@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// Values that an application cannot read, and sets, with a daemon.
-@Suite(.serialized) struct UnreadableValueTests {
+@Suite(.startsPrograms, .serialized) struct UnreadableValueTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

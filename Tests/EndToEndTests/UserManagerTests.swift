@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
+import TestTiers
 import Testing
 import TestSupport
 
 /// The installed unit under a real systemd --user.
 @Suite(
-    .serialized,
+    .startsPrograms, .serialized,
     .enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
 struct UserManagerTests {
     let manager: UserManager

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl … --path` as a person at a shell uses it.
-@Suite(.serialized) struct ValuePathTests {
+@Suite(.startsPrograms, .serialized) struct ValuePathTests {
     let desktop: Desktop
 
     init() throws {

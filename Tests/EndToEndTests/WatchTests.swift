@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl watch`.
-@Suite(.serialized) struct WatchTests {
+@Suite(.startsPrograms, .serialized) struct WatchTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

@@ -2,9 +2,10 @@ import TestSupport
 import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
+import TestTiers
 import Testing
 
-@Suite("An archive made of a value")
+@Suite("An archive made of a value", .startsPrograms)
 struct BuildingTests {
     /// What Python's plistlib reads: the objects, as Python shows them.
     static func objects(_ json: String) throws -> String {

@@ -3,9 +3,10 @@ import ArchiveTestSupport
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestTiers
 import Testing
 
-@Suite("A class that is coded")
+@Suite("A class that is coded", .startsPrograms)
 struct CodingClassTests {
     private func chain(_ archive: KeyedArchive) throws -> String {
         let program = """
@@ -184,7 +185,7 @@ struct CodingClassTests {
     }
 }
 
-@Suite("The names of classes")
+@Suite("The names of classes", .startsPrograms)
 struct ClassNameTests {
     private struct Hidden: Codable, Equatable {
         var a = 1

@@ -2,10 +2,11 @@ import ArchiveTestSupport
 import Foundation
 import KeyedArchive
 import TestSupport
+import TestTiers
 import Testing
 
 @Suite(
-    "Archives of real programs, as structs",
+    "Archives of real programs, as structs", .startsPrograms,
     .enabled(if: Fixtures.hasShared, "../shared/fixtures is not beside the package"))
 struct CodingFixtureTests {
 
@@ -171,7 +172,7 @@ struct CodingFixtureTests {
     }
 }
 
-@Suite("Archives of other archivers, as structs") struct CodingOwnFixtureTests {
+@Suite("Archives of other archivers, as structs", .startsPrograms) struct CodingOwnFixtureTests {
     final class Account: Decodable {
         var username: String
         var isAdmin: Bool

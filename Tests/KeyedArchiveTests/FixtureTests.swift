@@ -2,9 +2,10 @@ import Foundation
 import KeyedArchive
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite("Archives of real programs")
+@Suite("Archives of real programs", .startsPrograms)
 struct FixtureTests {
     @Test("have the expected value form", arguments: Fixtures.keyed.filter(\.isBinary))
     func valueForm(of fixture: Fixtures.Fixture) throws {

@@ -2,9 +2,10 @@ import TestSupport
 import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
+import TestTiers
 import Testing
 
-@Suite("JSON")
+@Suite("JSON", .startsPrograms)
 struct JSONTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let json: [UInt8]

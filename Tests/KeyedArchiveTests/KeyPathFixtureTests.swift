@@ -3,9 +3,10 @@ import KeyedArchive
 import ValuePaths
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite("A path into an archive of a real program")
+@Suite("A path into an archive of a real program", .startsPrograms)
 struct KeyPathFixtureTests {
     /// Some nibs have very many paths, most of them to the same objects by other ways.
     private static let mostPaths = 50

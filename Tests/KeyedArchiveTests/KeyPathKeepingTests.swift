@@ -3,9 +3,10 @@ import ArchiveTestSupport
 import KeyedArchive
 import ValuePaths
 import PropertyList
+import TestTiers
 import Testing
 
-@Suite("What a change below the root leaves as it is")
+@Suite("What a change below the root leaves as it is", .startsPrograms)
 struct KeyPathKeepingTests {
     private static func set(_ bytes: [UInt8], _ path: String, _ json: String) throws -> KeyedArchive
     {

@@ -2,9 +2,10 @@ import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite("Two archives")
+@Suite("Two archives", .startsPrograms)
 struct SamenessTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -2,10 +2,11 @@ import KeyedArchive
 import OpenStepPropertyList
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 
 /// GNUstep's tools, which nobody here wrote: what they read, and what they make of it.
-@Suite("In GNUstep, property lists in the old style") struct GNUstepTests {
+@Suite("In GNUstep, property lists in the old style", .startsPrograms) struct GNUstepTests {
     /// What GNUstep's tool reads from its input and writes in the old style.
     private static func rewritten(_ text: String) throws -> String {
         // It reads some bytes too many, which the comment takes in, but where they break the line.

@@ -1,8 +1,10 @@
 import Foundation
 import PropertyList
+import TestSupport
+import TestTiers
 import Testing
 
-@Suite("Writing a property list")
+@Suite("Writing a property list", .startsPrograms)
 struct WriterTests {
     @Test("gives bytes that Python reads as the same values")
     func python() throws {
@@ -71,23 +73,11 @@ struct WriterTests {
 
     /// What Python's plistlib reads, as Python shows it.
     static func plistlib(_ bytes: [UInt8]) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(
-            path: "property-list-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data(bytes).write(to: file)
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = [
-            "-c", "import plistlib, sys; print(plistlib.load(open(sys.argv[1], 'rb')))",
-            file.path(),
-        ]
-        process.standardOutput = output
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["PYTHONIOENCODING": "utf-8"]) { $1 }
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        let program = """
+            import plistlib, sys
+            list = plistlib.load(sys.stdin.buffer)
+            sys.stdout.buffer.write(f"{list}\\n".encode())
+            """
+        return String(decoding: try Python.run(program, input: bytes), as: UTF8.self)
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// The page for administrators of a server.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct AdministratorPageTests {
     private static let page =
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -26,7 +26,7 @@ final class CuttingProxy: Sendable {
     init(to server: PostgresServer) throws {
         directory = try TemporaryDirectory()
         target = server.socketDirectory + "/.s.PGSQL.5432"
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         self.listener = listener
         let path = directory.path + "/.s.PGSQL.5432"
         guard Self.withAddress(path, { bind(listener, $0, $1) }) == 0, listen(listener, 8) == 0
@@ -68,7 +68,7 @@ final class CuttingProxy: Sendable {
     }
 
     private func connect(_ client: Int32, to target: String) {
-        let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         _ = Self.withAddress(target) { Glibc.connect(server, $0, $1) }
         // The last of both threads closes both descriptors.
         let open = Pair(client, server)

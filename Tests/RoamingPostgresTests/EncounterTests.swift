@@ -1,10 +1,11 @@
 import DefaultsRoaming
+import TestTiers
 import Testing
 
 @testable import RoamingPostgres
 
 /// What a replica and a server remember, compared without a server.
-@Suite struct EncounterTests {
+@Suite(.startsPrograms) struct EncounterTests {
     private let account = ReplicaID.random().bytes
     private let nonce = ReplicaID.random().bytes
 

@@ -4,9 +4,10 @@ import Foundation
 import RoamingPostgres
 import Synchronization
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct EngineTests {
     @Test func `What one machine pushes, another one pulls`() async throws {
         let (_, a, b) = try await RoamingServer.shared.twoMachines()

@@ -1,10 +1,11 @@
 import Foundation
 @testable import RoamFleet
 import TestSupport
+import TestTiers
 import Testing
 
 /// The simulated fleet, small: what it counts, and no times.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct FleetTests {
     @Test(arguments: [Waiting.listen, .poll])
     func `What a fleet counts fits together`(waiting: Waiting) async throws {

@@ -2,9 +2,10 @@ import DefaultsRoaming
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct InterruptionTests {
     @Test(arguments: [CuttingProxy.Direction.toServer, .toClient])
     func `A connection is cut anywhere in a push, and the batch is made once`(
@@ -82,25 +83,19 @@ struct InterruptionTests {
         let machine = try server.machine(of: user, limit: .milliseconds(200))
         try await machine.meet()
         try await machine.push(edit("k", "1"))
-        let (lock, input) = (
-            "BEGIN; SELECT FROM roam.account WHERE owner = '\(user)' FOR UPDATE; SELECT 'locked';",
-            Pipe()
-        )
-        let psql = Process()
-        psql.executableURL = URL(filePath: "/usr/bin/psql")
-        psql.arguments = ["-XAtq", server.postgres.address()]
-        let output = Pipe()
-        (psql.standardInput, psql.standardOutput) = (input, output)
-        try psql.run()
-        try input.fileHandleForWriting.write(contentsOf: Data((lock + "\n").utf8))
-        #expect(!output.fileHandleForReading.availableData.isEmpty)
+        let lock =
+            "BEGIN; SELECT 'locked' FROM roam.account WHERE owner = '\(user)' FOR UPDATE;"
+        let psql = try ChildProcess(
+            ["psql", "-XAtq", server.postgres.address()], input: .pipe, output: .lines)
+        try psql.input?.write(contentsOf: Data((lock + "\n").utf8))
+        #expect(psql.lines?.next() == "locked")
         let error = await #expect(throws: EngineError.self) {
             try await machine.push(edit("k", "2"))
         }
         #expect(error?.kind == .unreachable)
         // And it was not the server that has given up.
         #expect(error?.description.contains("did not answer") == true)
-        try input.fileHandleForWriting.close()
+        try psql.input?.close()
         psql.waitUntilExit()
         #expect(try await machine.meet().state == .continued)
     }

@@ -1,10 +1,11 @@
 import DefaultsRoaming
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// Accounts with machines that came and went.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct ManyMachinesTests {
     /// Gives a user more machines, which were last there some days ago.
     private static func add(

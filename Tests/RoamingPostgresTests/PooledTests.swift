@@ -2,11 +2,12 @@ import DefaultsRoaming
 import Foundation
 @testable import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// Users whose transactions share the sessions of a pooler.
 @Suite(
-    .enabled(if: PostgresServer.isAvailable, missing),
+    .startsPrograms, .enabled(if: PostgresServer.isAvailable, missing),
     .enabled(if: Pooler.isAvailable, Comment(rawValue: Pooler.missing)))
 struct PooledTests {
     private let server: RoamingServer

@@ -2,9 +2,10 @@ import DefaultsRoaming
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct RestoredServerTests {
     /// Two machines that know revision 1, a backup from then, and a server that knows more.
     private struct Situation {

@@ -2,10 +2,11 @@ import DefaultsRoaming
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// A hostile user with psql, against another user's rows.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct RowSecurityTests {
     private let server: RoamingServer
     private let victim: String

@@ -2,10 +2,11 @@ import DefaultsRoaming
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// What a server learns of values that are encrypted before they come.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct SealedTests {
     private func keys(_ count: Int, named name: String) -> [Edit] {
         (0..<count).map { number in

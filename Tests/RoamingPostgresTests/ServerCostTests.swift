@@ -3,13 +3,14 @@ import Foundation
 import Postgres
 @testable import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 /// What machines cost the server.
 ///
 /// The processor's time is printed with `DEFAULTSD_MEASURE=1`, beside that of a plain UPDATE in the same
 /// run. It is not compared with anything: it depends on the machine.
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct ServerCostTests {
     private static let isMeasuring =
         ProcessInfo.processInfo.environment["DEFAULTSD_MEASURE"] != nil

@@ -3,9 +3,10 @@ import Foundation
 @testable import Postgres
 @testable import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
-@Suite(.enabled(if: PostgresServer.isAvailable, missing))
+@Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct ServerSetupTests {
     @Test func `A server is set up, and again without a change`() async throws {
         let postgres = try PostgresServer()

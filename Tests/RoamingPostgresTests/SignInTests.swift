@@ -2,13 +2,14 @@ import DefaultsRoaming
 import Foundation
 import RoamingPostgres
 import TestSupport
+import TestTiers
 import Testing
 
 private let openssl = ProgramResult.run(["openssl", "version"]).status == 0
 
 /// Passwords and certificates, over TLS on loopback, with an authority of the test's own.
 @Suite(
-    .enabled(if: PostgresServer.isAvailable, missing),
+    .startsPrograms, .enabled(if: PostgresServer.isAvailable, missing),
     .enabled(if: openssl, "openssl is not installed"))
 struct SignInTests {
     private let files: TemporaryDirectory
@@ -54,7 +55,7 @@ struct SignInTests {
     }
 
     private static func freePort() throws -> UInt16 {
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

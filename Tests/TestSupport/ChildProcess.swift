@@ -1,19 +1,36 @@
-import Foundation
-public import Glibc
+import CLinux
+public import Foundation
+import Glibc
 import Synchronization
 
 /// A program started as a child of the tests.
 ///
-/// Unlike Foundation's `Process` it begins with no signal blocked: the threads on which tests run
-/// block all of them, a child would inherit that, and SIGTERM would never reach it.
+/// Unlike Foundation's `Process`:
+/// - It begins with no signal blocked. The threads on which tests run block all of them, a child would
+///   inherit that, and SIGTERM would never reach it.
+/// - It has no descriptor of the tests but its standard ones. Others would hold open what a test waits for
+///   the end of.
 public final class ChildProcess: Sendable {
     /// Its identifier.
-    public let processIdentifier: pid_t
+    public let processIdentifier: Int32
+
+    /// What writes to its standard input, if that is a pipe.
+    public let input: FileHandle?
 
     /// What it prints, where that was asked for.
     public let lines: LineReader?
 
     private let outcome = Mutex<Int32?>(nil)
+
+    /// What a child reads.
+    public enum Input: Sendable {
+        /// Nothing.
+        case nothing
+        /// A file.
+        case file(String)
+        /// What is written to ``ChildProcess/input`` while it runs.
+        case pipe
+    }
 
     /// Where an output of a child goes.
     public enum Output: Sendable {
@@ -30,35 +47,21 @@ public final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - command: The program, looked for in PATH, and its arguments.
     ///   - environment: The whole environment; nil for that of the tests.
-    ///   - input: The file that is its standard input.
+    ///   - input: Its standard input.
     ///   - output: Where its standard output goes.
     ///   - error: Where its standard error goes; not to `lines`.
-    /// - Throws: `POSIXError` where it cannot be started.
+    /// - Throws: `POSIXError` where it cannot be started; ``ProgramsNotAllowed`` in tests that start none.
     public init(
-        _ command: [String], environment: [String: String]? = nil, input: String = "/dev/null",
+        _ command: [String], environment: [String: String]? = nil, input: Input = .nothing,
         output: Output = .nothing, error: Output = .nothing
     ) throws {
+        try ProgramsNotAllowed.check(command)
+        var streams = try ChildStreams()
+        self.input = try streams.add(input)
+        lines = try streams.add(output, as: 1).map(LineReader.init)
+        _ = try streams.add(error, as: 2)
         let environment = environment ?? ProcessInfo.processInfo.environment
-        (processIdentifier, lines) = try starting.withLock { _ in
-            var streams = [(Int32(0), input, O_RDONLY)]
-            for (number, output) in [(Int32(1), output), (2, error)] {
-                if let path = output.path {
-                    streams.append((number, path, O_WRONLY | O_CREAT | O_TRUNC))
-                }
-            }
-            guard case .lines = output else {
-                return (try spawn(command, environment, streams, pipe: nil), nil)
-            }
-            let pipe = Pipe()
-            let descriptor = pipe.fileHandleForWriting.fileDescriptor
-            for end in [descriptor, pipe.fileHandleForReading.fileDescriptor] {
-                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            }
-            let child = try spawn(command, environment, streams, pipe: descriptor)
-            // Else the end of the child would not be the end of the lines.
-            try pipe.fileHandleForWriting.close()
-            return (child, LineReader(pipe.fileHandleForReading))
-        }
+        processIdentifier = try spawn(command, RunningTest.mark(environment), &streams)
     }
 
     /// It does not outlive this object: one that has ended and is not waited for would be in the way
@@ -89,7 +92,12 @@ public final class ChildProcess: Sendable {
     /// - Returns: Its exit status; for a program that a signal ended, the signal's number plus 128.
     @discardableResult
     public func waitUntilExit() -> Int32 {
-        outcome.withLock { outcome in
+        // Without the lock, so that another thread can send it a signal meanwhile.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOWAIT) != 0,
+            errno == EINTR
+        {}
+        return outcome.withLock { outcome in
             let status = outcome ?? reap(processIdentifier, 0) ?? 127
             outcome = status
             return status
@@ -111,13 +119,82 @@ private func reap(_ child: pid_t, _ options: Int32) -> Int32? {
     }
 }
 
-/// No child is started between the making of a pipe and its protection from being inherited: it
-/// would hold the pipe open.
-private let starting = Mutex(())
+/// The standard streams of a child, before it is started.
+private struct ChildStreams: ~Copyable {
+    private var files = posix_spawn_file_actions_t()
+    /// The child's ends of pipes, which are closed here when the child has them.
+    private var theirs: [FileHandle] = []
+
+    init() throws {
+        posix_spawn_file_actions_init(&files)
+    }
+
+    deinit {
+        var files = files
+        posix_spawn_file_actions_destroy(&files)
+    }
+
+    /// Calls a closure with all that is to be done in the child, once.
+    mutating func withActions<Result>(
+        _ body: (UnsafePointer<posix_spawn_file_actions_t>) -> Result
+    ) -> Result {
+        clinux_close_from(&files, 3)
+        return withExtendedLifetime(theirs) { body(&files) }
+    }
+
+    /// - Returns: What writes to the child.
+    mutating func add(_ input: ChildProcess.Input) throws -> FileHandle? {
+        switch input {
+        case .nothing: open("/dev/null", O_RDONLY, as: 0)
+        case .file(let path): open(path, O_RDONLY, as: 0)
+        case .pipe:
+            let (reading, writing) = try pipe()
+            pass(reading, as: 0)
+            return writing
+        }
+        return nil
+    }
+
+    /// - Returns: What reads from the child.
+    mutating func add(_ output: ChildProcess.Output, as number: Int32) throws -> FileHandle? {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC
+        switch output {
+        case .nothing: open("/dev/null", flags, as: number)
+        case .file(let path): open(path, flags, as: number)
+        case .lines:
+            let (reading, writing) = try pipe()
+            pass(writing, as: number)
+            return reading
+        }
+        return nil
+    }
+
+    private mutating func open(_ path: String, _ flags: Int32, as number: Int32) {
+        posix_spawn_file_actions_addopen(&files, number, path, flags, 0o600)
+    }
+
+    private mutating func pass(_ file: FileHandle, as number: Int32) {
+        posix_spawn_file_actions_adddup2(&files, file.fileDescriptor, number)
+        theirs.append(file)
+    }
+
+    /// A pipe that no other child inherits; Foundation's are not close-on-exec.
+    private func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
+        var ends: [Int32] = [-1, -1]
+        guard clinux_make_pipe(&ends) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE)
+        }
+        // Those who use it wait.
+        for end in ends { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) & ~O_NONBLOCK) }
+        return (
+            FileHandle(fileDescriptor: ends[0], closeOnDealloc: true),
+            FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+        )
+    }
+}
 
 private func spawn(
-    _ command: [String], _ environment: [String: String],
-    _ streams: [(number: Int32, path: String, flags: Int32)], pipe: Int32?
+    _ command: [String], _ environment: [String: String], _ streams: inout ChildStreams
 ) throws -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -130,36 +207,14 @@ private func spawn(
     posix_spawnattr_setflags(
         &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
 
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for stream in streams {
-        posix_spawn_file_actions_addopen(&actions, stream.number, stream.path, stream.flags, 0o600)
-    }
-    if let pipe { posix_spawn_file_actions_adddup2(&actions, pipe, 1) }
-    // Else it would hold open what others wait for the end of.
-    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-        if let number = Int32(name), number > 2 {
-            posix_spawn_file_actions_addclose(&actions, number)
-        }
-    }
-
     // The C strings live until the child has its own.
     var arguments = command.map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for string in arguments + variables { free(string) } }
     var child = pid_t()
-    let code = posix_spawnp(&child, command[0], &actions, &attributes, &arguments, &variables)
+    let code = streams.withActions {
+        posix_spawnp(&child, command[0], $0, &attributes, &arguments, &variables)
+    }
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOENT) }
     return child
-}
-
-extension ChildProcess.Output {
-    fileprivate var path: String? {
-        switch self {
-        case .nothing: "/dev/null"
-        case .file(let path): path
-        case .lines: nil
-        }
-    }
 }

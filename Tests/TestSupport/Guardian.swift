@@ -17,7 +17,7 @@ final class Guardian: Sendable {
         self.pipe = pipe
         shell = try ChildProcess(
             ["sh", "-c", "read -r _; kill -9 $0; rm -r \"$1\"", "\(process)", directory.path],
-            input: path)
+            input: .file(path))
     }
 
     /// Ends it; the process is looked after by somebody else.

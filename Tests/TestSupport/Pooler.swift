@@ -1,5 +1,5 @@
 import Foundation
-public import Glibc
+import Glibc
 
 /// PgBouncer before a PostgreSQL server, ended with its last reference.
 ///
@@ -78,7 +78,7 @@ public final class Pooler: Sendable {
     }
 
     /// Its process.
-    public var processIdentifier: pid_t { process.processIdentifier }
+    public var processIdentifier: Int32 { process.processIdentifier }
 
     /// A connection string.
     public func address(_ user: String = "anybody") -> String {

@@ -1,5 +1,5 @@
 import Foundation
-public import Glibc
+import Glibc
 import Synchronization
 
 /// A real PostgreSQL server in a directory of its own, ended with its last reference.
@@ -207,7 +207,7 @@ public final class PostgresServer: Sendable {
     // MARK: Using it
 
     /// The server's first process, whose children are all others; nil if it does not run.
-    public var processIdentifier: pid_t? {
+    public var processIdentifier: Int32? {
         running.withLock { $0?.process.processIdentifier }
     }
 

@@ -26,7 +26,7 @@ public struct ProgramResult: Sendable {
                 directory.path + "/error"
             )
             let child = try ChildProcess(
-                command, environment: environment, input: input, output: .file(output),
+                command, environment: environment, input: .file(input), output: .file(output),
                 error: .file(error))
             let status = child.waitUntilExit()
             return ProgramResult(
@@ -62,14 +62,6 @@ public struct ProgramResult: Sendable {
     private static func text(of file: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
     }
-}
-
-/// Copies a program that is then run.
-///
-/// Another process copies it. If this one did, a program that another test starts meanwhile could inherit
-/// the open file, and the system would refuse to run it (`ETXTBSY`).
-public func copyProgram(_ program: String, to path: String) throws {
-    try ProgramResult.run(["cp", program, path]).requireOutput()
 }
 
 /// A program that was to succeed and did not.

@@ -17,7 +17,7 @@ public enum Python {
         let (inputFile, outputFile) = (directory.path + "/input", directory.path + "/output")
         try Data(input).write(to: URL(filePath: inputFile))
         let child = try ChildProcess(
-            ["/usr/bin/python3", "-c", program] + arguments, input: inputFile,
+            ["/usr/bin/python3", "-c", program] + arguments, input: .file(inputFile),
             output: .file(outputFile), error: .file(directory.path + "/error"))
         let status = child.waitUntilExit()
         guard status == 0 else {

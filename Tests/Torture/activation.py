@@ -29,15 +29,16 @@ class ActivatingDesktop(Desktop):
         return self.directory / "services"
 
     def start_bus(self) -> None:
-        activation_file(self.services, str(self.directory / "start-daemon"))
+        # The shell reads the script, so the script is not a program. Nobody can start a program that
+        # another process still has open for writing.
+        activation_file(self.services, f"/bin/sh {self.directory / 'start-daemon'}")
         self.write_starter()
         super().start_bus()
 
     def write_starter(self) -> None:
         starter = self.directory / "start-daemon"
         command = " ".join((*self.wrapper, f"{self.ground.programs}/defaultsd"))
-        starter.write_text(f"#!/bin/sh\nexec {command} 2>>{self.directory}/log\n")
-        starter.chmod(0o755)
+        starter.write_text(f"exec {command} 2>>{self.directory}/log\n")
 
     @property
     def log(self) -> str:

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl adopt dconf` and `release`, and both doors to dconf's file together.
 @Suite(
-    .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
+    .startsPrograms, .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfAdoptionTests {
     /// Functions for scripts: `owner` prints the program that serves dconf's programs; `both` prints
     /// what a program of dconf and one of GSettings read.

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl adopt gsettings` and `release`, beside the real dconf.
 @Suite(
-    .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
+    .startsPrograms, .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct GSettingsAdoptionTests {
     private static let functions = """
         set -u

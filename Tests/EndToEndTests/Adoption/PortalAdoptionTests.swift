@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The real xdg-desktop-portal, which programs call.
@@ -11,7 +12,7 @@ private enum FrontEnd {
 }
 
 /// `defaultsctl adopt portal` and `release`, beside the real xdg-desktop-portal and another backend.
-@Suite(.serialized, .enabled(if: FrontEnd.isAvailable, FrontEnd.missing))
+@Suite(.startsPrograms, .serialized, .enabled(if: FrontEnd.isAvailable, FrontEnd.missing))
 struct PortalAdoptionTests {
     private static let functions = #"""
         set -u

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What the tool does with GSettings schemas.
-@Suite struct SchemaToolTests {
+@Suite(.startsPrograms) struct SchemaToolTests {
     /// A desktop with schemas, and the environment of programs that find them.
     private struct Pens {
         let desktop: Desktop

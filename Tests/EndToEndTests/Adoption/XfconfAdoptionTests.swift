@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// `defaultsctl adopt xfconf` and `release`, beside the real xfconfd.
 @Suite(
-    .serialized, .enabled(if: XfconfDesktop.isAvailable, XfconfDesktop.missing))
+    .startsPrograms, .serialized, .enabled(if: XfconfDesktop.isAvailable, XfconfDesktop.missing))
 struct XfconfAdoptionTests {
     /// Functions for scripts: `list` prints all properties with their types, `owner` the program that
     /// serves them.

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The same commands with defaultsd and with dconf's own service.
-@Suite(.enabled(if: RealDconf.isAvailable, RealDconf.missing))
+@Suite(.startsPrograms, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfComparisonTests {
     /// Commands of a shell; what they print is compared.
     private static let script = #"""

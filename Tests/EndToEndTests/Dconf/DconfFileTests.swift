@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// dconf's file, if something else is in its place or somebody else has written it.
-@Suite(.serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
+@Suite(.startsPrograms, .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfFileTests {
     private let dconf: DconfDesktop
     private var desktop: Desktop { dconf.desktop }

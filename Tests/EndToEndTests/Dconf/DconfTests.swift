@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Programs of dconf on defaultsd, and how they and the other ways to a domain see each other's changes.
-@Suite(.serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
+@Suite(.startsPrograms, .serialized, .enabled(if: RealDconf.isAvailable, RealDconf.missing))
 struct DconfTests {
     private let dconf: DconfDesktop
     private var desktop: Desktop { dconf.desktop }

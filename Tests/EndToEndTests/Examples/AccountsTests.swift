@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The program of accounts.
 ///
 /// Each run is a process of its own.
-@Suite(.serialized) struct AccountsTests {
+@Suite(.startsPrograms, .serialized) struct AccountsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

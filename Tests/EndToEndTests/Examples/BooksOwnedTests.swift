@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// The program of the books that somebody owns.
-@Suite(.serialized) struct BooksOwnedTests {
+@Suite(.startsPrograms, .serialized) struct BooksOwnedTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

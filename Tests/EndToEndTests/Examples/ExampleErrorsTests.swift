@@ -1,8 +1,9 @@
 import TestSupport
+import TestTiers
 import Testing
 
 /// What every example does with a wrong command line, without a service, and with a refusal.
-@Suite(.serialized) struct ExampleErrorsTests {
+@Suite(.startsPrograms, .serialized) struct ExampleErrorsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

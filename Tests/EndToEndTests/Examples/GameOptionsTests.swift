@@ -1,9 +1,10 @@
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The program with the options of a game.
-@Suite(.serialized) struct GameOptionsTests {
+@Suite(.startsPrograms, .serialized) struct GameOptionsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

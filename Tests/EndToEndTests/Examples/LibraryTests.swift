@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The program of a library, whose books are a value of the defaults and an archive in a file.
-@Suite(.serialized) struct LibraryTests {
+@Suite(.startsPrograms, .serialized) struct LibraryTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

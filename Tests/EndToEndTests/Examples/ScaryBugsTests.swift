@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// The program of documents with pictures.
-@Suite(.serialized) struct ScaryBugsTests {
+@Suite(.startsPrograms, .serialized) struct ScaryBugsTests {
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }

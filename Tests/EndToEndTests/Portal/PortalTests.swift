@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The interface of a backend of the Settings portal.
-@Suite(.serialized) struct PortalTests {
+@Suite(.startsPrograms, .serialized) struct PortalTests {
     private let portal: PortalDesktop
     private var desktop: Desktop { portal.desktop }
     private static let notFound = "org.freedesktop.portal.Error.NotFound"

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Variables, limits and streams that a program gives the daemon that it starts.
 ///
 /// In each case the daemon serves, or ends with an error. It writes nowhere else.
-@Suite(.serialized) struct EnvironmentTests {
+@Suite(.startsPrograms, .serialized) struct EnvironmentTests {
     private let desktop: Desktop
     private var root: String { desktop.directory.path }
 

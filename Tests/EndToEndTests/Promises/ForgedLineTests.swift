@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Names that would add a line of their own to the daemon's log, with a priority of their choice.
-@Suite(.serialized) struct ForgedLineTests {
+@Suite(.startsPrograms, .serialized) struct ForgedLineTests {
     private static let forged = "\n<0>forged\r\u{1B}[2J\u{202E}\u{85}\u{2028}"
     private static let app = "org.example.App"
     private let desktop: Desktop

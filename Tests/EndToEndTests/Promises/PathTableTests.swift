@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The table of the daemon's paths against what the system sees of a daemon.
-@Suite struct PathTableTests {
+@Suite(.startsPrograms) struct PathTableTests {
     /// How the calls that name a file end in strace's lines: a path from the root, or a name in an
     /// open directory.
     private static func paths(in trace: String) -> Set<String> {

@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// What another program of the user puts in place of the daemon's files before it starts.
 ///
 /// In each case the daemon serves with all settings, or ends with an error that names the path.
-@Suite struct PlantedPathTests {
+@Suite(.startsPrograms) struct PlantedPathTests {
     @Test(arguments: PlantedCase.all)
     func `Whatever is at a path of ours, settings survive, other files stay, and nothing hangs`(
         planted: PlantedCase

@@ -1,8 +1,9 @@
 import Foundation
+import TestTiers
 import Testing
 
 /// The table of promises in `security.md` against the tests.
-@Suite struct PromiseTableTests {
+@Suite(.startsPrograms) struct PromiseTableTests {
     /// The suites that the table names.
     private static func named() throws -> [String] {
         let page = try String(

@@ -1,10 +1,13 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// A runtime directory that all users share, as `/tmp` is, in which another user was first.
-@Suite(.serialized, .enabled(if: geteuid() == 0, "only root may give files to others"))
+@Suite(
+    .startsPrograms, .serialized, .enabled(if: geteuid() == 0, "only root may give files to others")
+)
 struct SharedRuntimeTests {
     private let desktop: Desktop
     private let victims: Victims

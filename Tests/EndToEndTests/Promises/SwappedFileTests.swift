@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// Files that a hostile program removes, replaces or cuts while the daemon uses them.
-@Suite struct SwappedFileTests: GuardedDesktop {
+@Suite(.startsPrograms) struct SwappedFileTests: GuardedDesktop {
     let desktop: Desktop
     private let victims: Victims
     static let app = "org.example.App"

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Names and values that would steer a terminal, through every verb of the tool.
-@Suite(.serialized) struct TerminalTests {
+@Suite(.startsPrograms, .serialized) struct TerminalTests {
     private let desktop: Desktop
 
     /// A text that would steer a terminal.

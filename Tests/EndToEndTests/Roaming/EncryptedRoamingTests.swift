@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Its file has a capability, so that it may be there and not run.
@@ -7,7 +8,7 @@ private let keyringRuns =
     ProgramResult.run(["gnome-keyring-daemon", "--version"]).status == 0
 
 /// Two machines of a user that encrypt what they exchange, each with a keyring of its own.
-@Suite(.enabled(if: keyringRuns, "gnome-keyring-daemon does not work here"))
+@Suite(.startsPrograms, .enabled(if: keyringRuns, "gnome-keyring-daemon does not work here"))
 struct EncryptedRoamingTests {
     private static let editor = "org.example.Editor"
 

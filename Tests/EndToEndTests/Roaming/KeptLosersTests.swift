@@ -5,10 +5,11 @@ import RoamingDirectory
 import RoamingTerms
 import Synchronization
 import TestSupport
+import TestTiers
 import Testing
 
 /// How long values that lost are kept, by a clock of the test.
-@Suite struct KeptLosersTests {
+@Suite(.startsPrograms) struct KeptLosersTests {
     private static let day: Int64 = 86_400_000_000
 
     @Test func `A value that lost is kept for 90 days, wherever the clock jumps`() async throws {

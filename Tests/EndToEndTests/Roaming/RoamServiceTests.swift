@@ -3,10 +3,11 @@ import DefaultsRoaming
 import RoamingTerms
 import Synchronization
 import TestSupport
+import TestTiers
 import Testing
 
 /// The roaming service with a place that the tests control, and the shipped daemon.
-@Suite struct RoamServiceTests {
+@Suite(.startsPrograms) struct RoamServiceTests {
     /// A place where each call takes a while, and which notes calls that come meanwhile.
     private actor SlowEngine: Engine {
         nonisolated let pollInterval: Duration? = nil

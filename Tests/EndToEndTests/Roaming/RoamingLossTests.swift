@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Rare ways in which a value could be lost between two machines.
-@Suite struct RoamingLossTests {
+@Suite(.startsPrograms) struct RoamingLossTests {
     let shared: TemporaryDirectory
     let laptop: RoamingDesktop
     let tower: RoamingDesktop

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// Two machines of a user, with the shipped programs and a directory that both share.
-@Suite struct RoamingTests {
+@Suite(.startsPrograms) struct RoamingTests {
     let shared: TemporaryDirectory
     let laptop: RoamingDesktop
     let tower: RoamingDesktop

@@ -1,9 +1,10 @@
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 /// What programs of Xfce see of defaultsd, compared with what they see of xfconfd.
-@Suite(.serialized, .enabled(if: XfconfDesktop.isAvailable, XfconfDesktop.missing))
+@Suite(.startsPrograms, .serialized, .enabled(if: XfconfDesktop.isAvailable, XfconfDesktop.missing))
 struct XfconfComparisonTests {
     private static let vendor = [
         "vendor.xml": """

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// The interface of Xfconf, and how it and the other ways to a domain see each other's changes.
-@Suite(.serialized) struct XfconfTests {
+@Suite(.startsPrograms, .serialized) struct XfconfTests {
     private let xfconf: XfconfDesktop
     private var desktop: Desktop { xfconf.desktop }
     private static let notFound = "org.xfce.Xfconf.Error.PropertyNotFound"
@@ -227,7 +228,7 @@ import Testing
 }
 
 /// The name of Xfconf on the bus.
-@Suite(.serialized) struct XfconfNameTests {
+@Suite(.startsPrograms, .serialized) struct XfconfNameTests {
     @Test func `Without the option, nothing of Xfconf is served`() throws {
         let desktop = try Desktop()
         let folder = desktop.directory.path + "/xdg/xfce4/xfconf/xfce-perchannel-xml"

@@ -1,0 +1,147 @@
+"""How much processor time each running test uses."""
+
+import os
+import pathlib
+import signal
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+VARIABLE = b"DEFAULTSD_TEST="
+"""The variable with the name of the test in the environment of its programs, see `RunningTest`."""
+
+
+def thread_name(test: str) -> str:
+    """The name of the thread that runs a test, as `StartsPrograms` makes it: FNV-1a, 32 bits."""
+    number = 0x811C9DC5
+    for byte in test.encode():
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return f"test-{number:08x}"
+
+
+class Activity:
+    """The processor time of tests and their programs.
+
+    A test of the second tier has a thread and programs of its own. For one of the first tier, the time of the
+    whole process counts.
+    """
+
+    def __init__(self, root: int, idle: float, little: float):
+        """Watches the tests in a process and its descendants.
+
+        A test is idle after `idle` seconds in which it has used no more than `little` seconds of
+        processor time.
+        """
+        self._root, self._idle, self._little = root, idle, little
+        self._seen: dict[str, tuple[float, float]] = {}
+        """For each running test, when it last had done something, and how much it had used until then."""
+        self._programs: dict[str, list[int]] = {}
+
+    def look(self, running: set[str]) -> None:
+        """Looks what has been used since the last look."""
+        now = time.monotonic()
+        processes = Processes()
+        tree = processes.tree(self._root)
+        self._programs = processes.by_test()
+        threads = processes.threads(tree)
+        all_time = sum(processes.time(process) for process in tree)
+        self._seen = {test: seen for test, seen in self._seen.items() if test in running}
+        for test in running:
+            programs = self._programs.get(test, [])
+            thread = threads.get(thread_name(test))
+            used = all_time if thread is None and not programs else (
+                (thread or 0) + sum(map(processes.time, programs)))
+            since, before = self._seen.get(test, (now, used))
+            # Less than before: a program of the test has ended.
+            changed = used < before or used > before + self._little
+            self._seen[test] = (now, used) if changed else (since, before)
+
+    def idle(self) -> list[str]:
+        """The tests that are idle."""
+        now = time.monotonic()
+        return [test for test, (since, _) in self._seen.items() if now > since + self._idle]
+
+    def end_programs(self, test: str) -> list[str]:
+        """Kills the programs of a test, and returns their command lines."""
+        ended = []
+        for process in self._programs.get(test, []):
+            try:
+                words = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+                os.kill(process, signal.SIGKILL)
+                ended.append(words.replace(b"\0", b" ").decode(errors="replace")[:200])
+            except OSError:
+                pass
+        self._seen.pop(test, None)
+        return ended
+
+
+class Processes:
+    """What /proc says of all processes now."""
+
+    def __init__(self):
+        self._stats = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit() and (stat := self._stat(entry)):
+                self._stats[int(entry.name)] = stat
+
+    @staticmethod
+    def _stat(entry: pathlib.Path) -> list[str] | None:
+        try:
+            # The name before may have anything in it.
+            return (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+
+    @staticmethod
+    def _time_in(stat: list[str]) -> float:
+        return sum(map(int, stat[11:13])) / TICKS
+
+    def time(self, process: int) -> float:
+        """The processor time of a process, in seconds, with that of its children that it has waited for."""
+        stat = self._stats.get(process)
+        return sum(map(int, stat[11:15])) / TICKS if stat else 0
+
+    def tree(self, root: int) -> set[int]:
+        """A process and its descendants."""
+        children: dict[int, list[int]] = {}
+        for process, stat in self._stats.items():
+            children.setdefault(int(stat[1]), []).append(process)
+        found, open_ = set(), [root]
+        while open_:
+            process = open_.pop()
+            found.add(process)
+            open_ += children.get(process, [])
+        return found
+
+    def by_test(self) -> dict[str, list[int]]:
+        """The processes of each test, also those whose parent has ended."""
+        found: dict[str, list[int]] = {}
+        for process in self._stats:
+            for variable in self._variables(process):
+                if variable.startswith(VARIABLE):
+                    found.setdefault(variable[len(VARIABLE):].decode(), []).append(process)
+        return found
+
+    def with_variable(self, name: str, value: str) -> list[int]:
+        """The processes with this variable in their environment."""
+        wanted = f"{name}={value}".encode()
+        return [process for process in self._stats if wanted in self._variables(process)]
+
+    @staticmethod
+    def _variables(process: int) -> list[bytes]:
+        try:
+            return pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        except OSError:
+            return []
+
+    def threads(self, tree: set[int]) -> dict[str, float]:
+        """The processor time of the threads that run tests, by their names."""
+        found = {}
+        for process in tree:
+            for entry in pathlib.Path(f"/proc/{process}/task").glob("*"):
+                try:
+                    name = (entry / "comm").read_text().rstrip("\n")
+                except OSError:
+                    continue
+                if name.startswith("test-") and (stat := self._stat(entry)):
+                    found[name] = found.get(name, 0) + self._time_in(stat)
+        return found

@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import TestTiers
+import Testing
+
+/// The program that runs all tests, `Tests/Harness/suite`.
+@Suite(.startsPrograms) struct SuiteTests {
+    private static let harness = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Harness")
+        .path(percentEncoded: false)
+
+    /// Runs a program in place of the tests, in which a test `M.S/t()` is said to run, and prints what was wrong.
+    private func watch(_ tests: String) throws -> String {
+        let program = """
+            import io, os, pathlib, sys
+            sys.path.append(sys.argv[1])
+            from testrun import TestRun
+            beginning = '''
+            import json, os, subprocess, sys, time
+            test = "M.S/t()"
+            environment = os.environ | {"DEFAULTSD_TEST": test}
+            def tell(kind):
+                event = {"kind": kind, "testID": test, "_testCase": {"displayName": "1"}}
+                with open(sys.argv[sys.argv.index("--event-stream-output-path") + 1], "a") as file:
+                    file.write(json.dumps({"kind": "event", "payload": event}) + "\\n")
+            tell("testCaseStarted")
+            '''
+            run = TestRun([sys.executable, "-c", beginning + sys.argv[2]], pathlib.Path("/"),
+                          dict(os.environ), io.BytesIO(), idle=0.2, look=0.1)
+            run.run()
+            print(run.status, *run.issues, sep="\\n")
+            """
+        return try ProgramResult.run(["/usr/bin/python3", "-B", "-c", program, Self.harness, tests])
+            .requireOutput()
+    }
+
+    @Test func `A test whose programs do nothing is named, and its programs are ended`() throws {
+        let report = try watch(
+            "print(subprocess.run(['sleep', '1000'], env=environment).returncode, flush=True)")
+        #expect(report.hasPrefix("1\nM.S/t() (1) did nothing"), "\(report)")
+        #expect(report.contains("\n    sleep 1000"), "\(report)")
+    }
+
+    @Test func `A test that waits without a program ends the run`() throws {
+        let report = try watch("time.sleep(1000)")
+        #expect(report.hasPrefix("-9\nM.S/t() (1) did nothing"), "\(report)")
+        #expect(report.contains("The run was ended."), "\(report)")
+    }
+
+    @Test func `A test that has ended is not watched any more`() throws {
+        // It ends when the harness has looked at it a few times; the processor time of the tests is little.
+        let report = try watch("tell('testCaseEnded'); time.sleep(2)")
+        #expect(report == "0\n")
+    }
+
+    @Test func `Each suite that starts programs is found, also one with more traits`() throws {
+        let program = """
+            import sys
+            sys.path.append(sys.argv[1])
+            from tiers import suites_that_start_programs
+            print(*suites_that_start_programs(), sep="\\n")
+            """
+        let suites = try ProgramResult.run(["/usr/bin/python3", "-B", "-c", program, Self.harness])
+            .requireOutput().split(separator: "\n")
+        #expect(suites.contains("HarnessTests.SuiteTests"))
+        #expect(suites.contains("HarnessTests.TestThreadTests"))
+        #expect(!suites.contains("HarnessTests.StartingProgramsTests"))
+        // Its traits are on several lines, with calls among them.
+        #expect(suites.contains("EndToEndTests.FullDiskTests"))
+        // Its name has a keyword of Swift in it.
+        #expect(suites.contains("KeyedArchiveTests.CodingClassTests"))
+    }
+}
