@@ -208,7 +208,7 @@ let package = Package(
             name: "CodecProperties",
             dependencies: [
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
-                "DefaultsFoundation",
+                "DefaultsFoundation", "TestSupport",
             ],
             path: "Tests/Fuzz/CodecProperties", swiftSettings: strict),
         .executableTarget(
@@ -265,7 +265,7 @@ let package = Package(
         tests(
             "DefaultsClientTests",
             ["DefaultsClient", "DefaultsFoundation", "KeyedArchive", "TestSupport", "TestTiers"]),
-        tests("DefaultsModelTests", ["DefaultsModel", "DefaultsTerms"]),
+        tests("DefaultsModelTests", ["DefaultsModel", "DefaultsTerms", "TestSupport"]),
         tests(
             "DocumentationTests",
             [

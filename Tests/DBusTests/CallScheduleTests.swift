@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DBus
@@ -242,7 +243,7 @@ import Testing
     @Test func `A queue returns its elements, from either end`() {
         var queue = Queue<Int>()
         var expected: [Int] = []
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         for number in 0..<10_000 {
             switch Int.random(in: 0..<5, using: &generator) {
             case 0, 1, 2:

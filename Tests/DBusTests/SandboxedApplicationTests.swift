@@ -69,10 +69,13 @@ import Testing
         #expect(FlatpakMark(bytes + Array("a=\u{FF}\n".utf8)) != nil)
         #expect(FlatpakMark(bytes + [0x61, 0x3D, 0xFF]) == nil)
         #expect(FlatpakMark([0xFF, 0xFE, 0]) == nil)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         for _ in 0..<2000 {
             var bytes = bytes
-            for _ in 0..<3 { bytes[Int.random(in: bytes.indices)] = UInt8.random(in: 0...255) }
+            for _ in 0..<3 {
+                let place = Int.random(in: bytes.indices, using: &random)
+                bytes[place] = .random(in: 0...255, using: &random)
+            }
             bytes.removeLast(Int(random.next() % 64))
             let instance = FlatpakMark(bytes)?.instance ?? ""
             #expect(instance.allSatisfy { ("0"..."9").contains($0) })

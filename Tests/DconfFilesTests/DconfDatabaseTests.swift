@@ -1,5 +1,6 @@
 import DconfFiles
 import DefaultsProtocol
+import TestSupport
 import TestTiers
 import Testing
 
@@ -75,7 +76,8 @@ struct DconfDatabaseTests {
     }
 
     @Test func `Hundreds of random values go both ways`() throws {
-        let seed = Int.random(in: 0..<1 << 32)
+        var random = SeededGenerator()
+        let seed = UInt32.random(in: .min ... .max, using: &random)
         let values = try GLibValue.random(count: 400, seed: seed)
             .filter { try !$0.text.isEmpty && $0.value() != nil }
         #expect(values.count > 250)

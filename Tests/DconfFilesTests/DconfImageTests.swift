@@ -1,5 +1,6 @@
 import DconfFiles
 import DefaultsProtocol
+import TestSupport
 import TestTiers
 import Testing
 
@@ -107,11 +108,14 @@ struct DconfImageTests {
             try image.set("/a/b\(number % 5)/\(number)", to: Self.text("\(number)"))
         }
         var file = try image.bytes(asView: true)
+        var random = SeededGenerator(case: seed)
         for _ in 0...(seed % 5) {
-            guard let place = file.indices.randomElement() else { return }
-            file[place] = .random(in: 0...255)
+            guard let place = file.indices.randomElement(using: &random) else { return }
+            file[place] = .random(in: 0...255, using: &random)
         }
-        if seed.isMultiple(of: 3) { file.removeLast(.random(in: 0..<file.count)) }
+        if seed.isMultiple(of: 3) {
+            file.removeLast(.random(in: 0..<file.count, using: &random))
+        }
         guard let broken = try? DconfImage(file) else { return }
         for path in broken.paths { _ = broken.value(at: path) }
         _ = try? broken.bytes(asView: false)

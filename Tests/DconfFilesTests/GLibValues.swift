@@ -14,7 +14,7 @@ struct GLibValue {
     let text: String
 
     /// Random values of random types, then each again with some bytes changed.
-    static func random(count: Int, seed: Int) throws -> [GLibValue] {
+    static func random(count: Int, seed: UInt32) throws -> [GLibValue] {
         let output = try Python.run(notation + program, arguments: ["\(count)", "\(seed)"])
         return String(decoding: output, as: UTF8.self).split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ", omittingEmptySubsequences: false)

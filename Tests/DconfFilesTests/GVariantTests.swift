@@ -1,5 +1,6 @@
 import DconfFiles
 import DefaultsProtocol
+import TestSupport
 import TestTiers
 import Testing
 
@@ -15,7 +16,8 @@ import Testing
     @Test func `Values of GLib are read as GLib reads them, and written as GLib writes them`()
         throws
     {
-        let seed = Int.random(in: 0..<1 << 32)
+        var random = SeededGenerator()
+        let seed = UInt32.random(in: .min ... .max, using: &random)
         let values = try GLibValue.random(count: 500, seed: seed).filter(\.isNormal)
         var count = 0
         for given in values {
@@ -28,7 +30,8 @@ import Testing
     }
 
     @Test func `Bytes that are not normal for GLib are an error`() throws {
-        let seed = Int.random(in: 0..<1 << 32)
+        var random = SeededGenerator()
+        let seed = UInt32.random(in: .min ... .max, using: &random)
         let values = try GLibValue.random(count: 500, seed: seed).filter { !$0.isNormal }
         #expect(values.count >= 500)
         for given in values {
@@ -40,7 +43,7 @@ import Testing
 
     @Test func `Random bytes are a value, which is written in the same bytes, or an error`() throws
     {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         let types = [
             "b", "s", "o", "g", "v", "as", "av", "a{sv}", "(si)", "mms", "a(ybi)", "aay", "a()",
             "((yx)as)", "am(sas)", "{sv}", "a{s(iv)}",

@@ -1,5 +1,6 @@
 import DconfFiles
 import DefaultsProtocol
+import TestSupport
 import Testing
 
 /// Files that are wrong end in an error, or in the values that can be read.
@@ -55,11 +56,12 @@ import Testing
 
     @Test func `Several bytes can be wrong`() throws {
         let file = try Self.file()
+        var random = SeededGenerator()
         for _ in 0..<20_000 {
             var changed = file
-            for _ in 0..<Int.random(in: 1..<6) {
-                let word = Int.random(in: 4..<(file.count / 4)) * 4
-                let number = UInt32.random(in: 0..<UInt32(file.count + 8))
+            for _ in 0..<Int.random(in: 1..<6, using: &random) {
+                let word = Int.random(in: 4..<(file.count / 4), using: &random) * 4
+                let number = UInt32.random(in: 0..<UInt32(file.count + 8), using: &random)
                 for position in 0..<4 {
                     changed[word + position] = UInt8(truncatingIfNeeded: number >> (8 * position))
                 }

@@ -259,9 +259,11 @@ import Testing
         let folder = try folder()
         let path = URL(filePath: folder.path + "/gschemas.compiled")
         let bytes = Array(try Data(contentsOf: path))
+        var random = SeededGenerator()
         for offset in bytes.indices {
             var changed = bytes
-            changed[offset] = [0, 1, 0xFF, bytes[offset] ^ 1].randomElement() ?? 0
+            changed[offset] =
+                [0, 1, 0xFF, bytes[offset] ^ 1].randomElement(using: &random) ?? 0
             try Data(changed).write(to: path)
             let catalog = SchemaCatalog(directories: [folder.path])
             for name in catalog.schemaNames {

@@ -1,4 +1,5 @@
 import DconfFiles
+import TestSupport
 import Testing
 
 @Suite struct SettingsPathTests {
@@ -59,9 +60,11 @@ import Testing
 
     @Test func `No two paths have the same domain and key`() throws {
         var places: [[String]: String] = [:]
+        let parts = ["/", "/", "a", "b", "GSettings", "NSGlobalDomain", ":", "."]
+        var random = SeededGenerator()
         for _ in 0..<20_000 {
-            let path = (0..<Int.random(in: 1..<8)).map { _ in
-                ["/", "/", "a", "b", "GSettings", "NSGlobalDomain", ":", "."].randomElement() ?? ""
+            let path = (0..<Int.random(in: 1..<8, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
             }
             guard let divided = SettingsPath(path.joined()) else { continue }
             let known = places.updateValue(divided.path, forKey: [divided.domain, divided.key])

@@ -2,6 +2,7 @@ import DBus
 import DconfFiles
 import DefaultsDconf
 import DefaultsProtocol
+import TestSupport
 import Testing
 
 /// What programs send in a call of `Change`.
@@ -69,12 +70,12 @@ struct ChangeTests {
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `any bytes are a change or an error`(seed: UInt64) throws {
-        var random = RandomValues(seed: seed)
+        var random = RandomValues(SeededGenerator(case: seed))
         let type = random.type()
         var bytes = try Self.bytes([
             ("/a/b", random.value(of: type)), ("/a/c", random.value(of: random.type())),
         ])
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(case: "\(seed), changes")
         for _ in 0..<20 {
             guard let place = bytes.indices.randomElement(using: &generator) else { return }
             bytes[place] = .random(in: 0...255, using: &generator)

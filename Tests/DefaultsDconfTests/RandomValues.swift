@@ -1,11 +1,12 @@
 import DefaultsProtocol
+import TestSupport
 
 /// Random types, and random values of them.
 struct RandomValues {
     private var generator: SeededGenerator
 
-    init(seed: UInt64) {
-        generator = SeededGenerator(state: seed)
+    init(_ generator: SeededGenerator) {
+        self.generator = generator
     }
 
     private static let basic: [ExactType] = [
@@ -73,18 +74,5 @@ struct RandomValues {
                 .entry(key: key, value: content),
                 .elements([name, value(of: content, depth: depth + 1)]))
         }
-    }
-}
-
-/// Numbers that are the same in every run.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

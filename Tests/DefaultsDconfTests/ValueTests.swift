@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: 0..<40 as Range<UInt64>)
     func `every value of dconf comes back exactly`(seed: UInt64) throws {
         let path = try #require(path)
-        var random = RandomValues(seed: seed)
+        var random = RandomValues(SeededGenerator(case: seed))
         for _ in 0..<50 {
             let value = random.value(of: random.type())
             let archive = try Self.none.archive(of: value, at: path)

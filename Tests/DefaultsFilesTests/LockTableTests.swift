@@ -1,5 +1,6 @@
 import DefaultsFiles
 import DefaultsModel
+import TestSupport
 import Testing
 
 /// A table of locks beside the locks themselves, asked one by one.
@@ -40,7 +41,7 @@ struct LockTableTests {
 
     @Test("Many locks cover what each of them covers", arguments: [1, 2, 30, 10_000])
     func manyLocks(count: Int) throws {
-        var chance = SystemRandomNumberGenerator()
+        var chance = SeededGenerator(case: count)
         let letters = ["a", "b", "\u{E9}", "\u{301}", "\u{1F642}", "\u{7F}", "\u{600}"]
         func name(_ length: ClosedRange<Int>) -> String {
             (0..<Int.random(in: length, using: &chance))

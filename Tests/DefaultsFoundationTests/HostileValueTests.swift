@@ -47,7 +47,9 @@ struct HostileValueTests {
         Victim(URL(filePath: "/a"), .codable()),
         Victim(Decimal(1.5), .codable()),
         Victim(PersonNameComponents(), .codable()),
-        Victim(UUID(), .codable()),
+        Victim(
+            UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0)),
+            .codable()),
         Victim(IndexPath(indexes: [1, 2, 3]), .codable()),
         Victim(AffineTransform(scale: 2), .codable()),
     ]

@@ -23,15 +23,18 @@ struct OrderTests {
 
     @Test("is the same, however and in whatever order the objects were made")
     func insertion() throws {
+        var random = SeededGenerator()
         func archive() throws -> [UInt8] {
             let branches = (0..<60).map { _ in Branch() }
             defer { for branch in branches { branch.children.removeAllObjects() } }
             for number in 1..<60 { branches[number].parent = branches[(number - 1) / 2] }
-            for branch in branches.dropFirst().shuffled() { branch.parent?.children.add(branch) }
+            for branch in branches.dropFirst().shuffled(using: &random) {
+                branch.parent?.children.add(branch)
+            }
             branches[57].number = 1
-            let all = NSMutableSet(array: branches.shuffled())
+            let all = NSMutableSet(array: branches.shuffled(using: &random))
             let keyed = NSMutableDictionary()
-            for branch in branches.shuffled() { keyed[Key(branch)] = "value" }
+            for branch in branches.shuffled(using: &random) { keyed[Key(branch)] = "value" }
             return try KeyedArchive(archiving: [all, keyed] as [Any]).bytes
         }
         let bytes = try archive()

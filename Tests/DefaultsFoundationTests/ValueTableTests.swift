@@ -128,8 +128,9 @@ struct ValueTableTests {
             try row.keeps(NSError(domain: "d", code: 1), ofClass: NSError.self)
         },
         "a UUID": { row in
-            let uuid = UUID()
-            try row.keeps(uuid, by: DefaultsKey("V", default: UUID()))
+            let uuid = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
+            let other = try #require(UUID(uuidString: "00000000-0000-0000-0000-000000000000"))
+            try row.keeps(uuid, by: DefaultsKey("V", default: other))
             try row.keeps(uuid as NSUUID, ofClass: NSUUID.self)
         },
         "a path of indexes": { row in

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import KeyedArchive
+import TestSupport
 import Testing
 
 @Suite struct ExactTypeTests {
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test func `Values of every type of D-Bus come back from archives exactly`() throws {
-        var random = Numbers(state: 1)
+        var random = RandomValues(generator: SeededGenerator())
         for _ in 0..<2000 {
             let value = random.value(depth: 4)
             let exact = try #require(ExactValue(value))
@@ -128,19 +129,14 @@ import Testing
         }
     }
 
-    /// Random values of D-Bus; the same at each run.
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ state >> 29
-        }
+    /// Random values of D-Bus.
+    private struct RandomValues {
+        var generator: SeededGenerator
 
         mutating func type(depth: Int) -> String {
             let basic = ["b", "y", "n", "q", "i", "u", "x", "t", "d", "s", "o", "g"]
-            guard depth > 0 else { return basic.randomElement(using: &self) ?? "b" }
-            switch Int.random(in: 0..<7, using: &self) {
+            guard depth > 0 else { return basic.randomElement(using: &generator) ?? "b" }
+            switch Int.random(in: 0..<7, using: &generator) {
             case 0: return "a" + type(depth: depth - 1)
             case 1: return "(" + type(depth: depth - 1) + type(depth: depth - 1) + ")"
             case 2: return "a{" + type(depth: 0) + type(depth: depth - 1) + "}"
@@ -152,10 +148,10 @@ import Testing
         mutating func value(depth: Int) -> Value { value(of: type(depth: depth), depth: depth) }
 
         mutating func value(of type: String, depth: Int) -> Value {
-            let edge = Int.random(in: 0..<3, using: &self)
+            let edge = Int.random(in: 0..<3, using: &generator)
             switch type.first {
             case "b": return .boolean(edge == 0)
-            case "y": return .byte(.random(in: 0...255, using: &self))
+            case "y": return .byte(.random(in: 0...255, using: &generator))
             case "n": return .int16([.min, .max, 3][edge])
             case "q": return .uint16([0, .max, 3][edge])
             case "i": return .int32([.min, .max, 3][edge])
@@ -183,7 +179,7 @@ import Testing
 
         mutating func array(_ type: String, depth: Int) -> Value {
             let element = String(type.dropFirst())
-            let count = Int.random(in: 0..<4, using: &self)
+            let count = Int.random(in: 0..<4, using: &generator)
             if element == "y" { return .bytes((0..<count).map(UInt8.init)) }
             guard element.hasPrefix("{") else {
                 let values = (0..<count).map { _ in value(of: element, depth: depth - 1) }

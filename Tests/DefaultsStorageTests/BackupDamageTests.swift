@@ -1,6 +1,7 @@
 import DefaultsModel
 import Foundation
 import SQLite
+import TestSupport
 import TestTiers
 import Testing
 
@@ -128,7 +129,7 @@ import Testing
         database.close()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: database.path))
         let size = try scratch.size(database.path)
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         for page in stride(from: 4096 * 8, to: size, by: 4096) {
             try file.seek(toOffset: UInt64(page))
             let bytes = (0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -1,4 +1,5 @@
 import DefaultsModel
+import TestSupport
 import Testing
 
 @testable import DefaultsStorage
@@ -58,7 +59,8 @@ import Testing
         let dailies = try (1...9).map { try backup($0, at: 1000 - $0) }
         let manuals = try (1...9).map { try backup($0, at: $0, .manual) }
         let made = try backup(10, at: 1)
-        let rotation = BackupRotation((dailies + manuals + [made]).shuffled())
+        var random = SeededGenerator()
+        let rotation = BackupRotation((dailies + manuals + [made]).shuffled(using: &random))
         #expect(rotation.surplus(after: made) == [dailies[2], dailies[1], dailies[0]])
         #expect(
             rotation.surplus(after: made, sparing: dailies[1]) == [dailies[2], dailies[0]])

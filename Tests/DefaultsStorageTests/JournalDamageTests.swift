@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DefaultsStorage
@@ -102,7 +103,7 @@ import Testing
 
     @Test("Random bytes after the last record are damage, and no record before them is lost")
     func garbage() throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator()
         for count in [1, 23, 24, 25, 500, 200_000] {
             let garbage = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
             #expect(try keys(after: whole + garbage).keys == ["b", "c", "d"])

@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestSupport
 import TestTiers
 import Testing
 
@@ -31,9 +32,10 @@ import Testing
     func kill() throws {
         let scratch = try Scratch()
         var last: UInt64 = 0
+        var random = SeededGenerator()
         for round in 0..<12 {
             let writer = try CrashWriter(in: scratch)
-            let output = try writer.kill(after: .random(in: 1...300))
+            let output = try writer.kill(after: .random(in: 1...300, using: &random))
             #expect(try #require(output.acknowledged.first) > last, "round \(round)")
             #expect(output.acknowledged == output.acknowledged.sorted())
             #expect(Set(output.acknowledged).count == output.acknowledged.count)

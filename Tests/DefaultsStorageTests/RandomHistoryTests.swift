@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DefaultsStorage
@@ -11,26 +12,11 @@ import Testing
         "After any history every acknowledged change is there, and numbers increase",
         arguments: 1...25 as ClosedRange<UInt64>)
     func history(seed: UInt64) async throws {
-        let history = try History(seed: seed)
+        let history = try History(number: seed, SeededGenerator(case: seed))
         for _ in 0..<150 {
             try await history.step()
             try history.check()
         }
-    }
-}
-
-/// A generator that gives the same numbers for the same seed, so that a failure can be seen again.
-///
-/// See [SplitMix64](https://prng.di.unimi.it/splitmix64.c).
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
     }
 }
 
@@ -52,12 +38,12 @@ private final class History {
     /// Whether a process now and then cannot see the journal of the one before.
     private let isBlind: Bool
 
-    init(seed: UInt64) throws {
-        random = SeededGenerator(state: seed)
+    init(number: UInt64, _ random: SeededGenerator) throws {
+        self.random = random
         // Beside the database the journal outlives a boot, so that a boot loses nothing either.
-        scratch = try Scratch(hasRuntimeDirectory: !seed.isMultiple(of: 3))
-        wanders = seed % 3 == 1
-        isBlind = seed % 3 == 2
+        scratch = try Scratch(hasRuntimeDirectory: !number.isMultiple(of: 3))
+        wanders = number % 3 == 1
+        isBlind = number % 3 == 2
         database = try scratch.open(boot: boot)
         last = database.generation
     }

@@ -1,5 +1,6 @@
 import DefaultsModel
 import Foundation
+import TestSupport
 import TestTiers
 import Testing
 
@@ -28,11 +29,12 @@ import Testing
         let bytes = try store.copy.bytes(store.copy.store)
         let count = bytes.count / Self.pageSize
         var losses = 0
+        var random = SeededGenerator()
         for page in 0..<count {
             for isZeroed in [true, false] {
                 var damaged = bytes
                 for index in page * Self.pageSize..<(page + 1) * Self.pageSize {
-                    damaged[index] = isZeroed ? 0 : .random(in: 0...255)
+                    damaged[index] = isZeroed ? 0 : .random(in: 0...255, using: &random)
                 }
                 let scratch = try store.copy.copyAll()
                 try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
@@ -49,11 +51,12 @@ import Testing
     func bits() async throws {
         let store = try await DamagedStore()
         let bytes = try store.copy.bytes(store.copy.store)
+        var random = SeededGenerator()
         for _ in 0..<60 {
-            let index = Int.random(in: bytes.indices)
+            let index = Int.random(in: bytes.indices, using: &random)
             let scratch = try store.copy.copyAll()
             var damaged = bytes
-            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
             guard let outcome = try await openingOrRefused(scratch, store) else { continue }
             try expectTold(outcome, scratch, "byte \(index)")
@@ -70,11 +73,13 @@ import Testing
         let root = try store.copy.query(
             "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
         let page = try #require(Int(root.filter(\.isNumber)))
+        var random = SeededGenerator(case: name)
         for _ in 0..<40 {
-            let index = (page - 1) * Self.pageSize + Int.random(in: 0..<Self.pageSize)
+            let offset = Int.random(in: 0..<Self.pageSize, using: &random)
+            let index = (page - 1) * Self.pageSize + offset
             let scratch = try store.copy.copyAll()
             var damaged = bytes
-            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store))
             let outcome = try await RepairOutcome(of: scratch, expecting: store)
             #expect(outcome.missing.isEmpty, "byte \(index)")
@@ -125,11 +130,12 @@ import Testing
     func logBits() async throws {
         let store = try await DamagedStore(isClosed: false)
         let bytes = try store.copy.bytes(store.copy.store + "-wal")
+        var random = SeededGenerator()
         for _ in 0..<60 {
-            let index = Int.random(in: bytes.indices)
+            let index = Int.random(in: bytes.indices, using: &random)
             let scratch = try store.copy.copyAll()
             var damaged = bytes
-            damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             try Data(damaged).write(to: URL(fileURLWithPath: scratch.store + "-wal"))
             let outcome = try await RepairOutcome(of: scratch, expecting: store)
             try expectTold(outcome, scratch, "byte \(index)")

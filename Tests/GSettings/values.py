@@ -1,9 +1,9 @@
 """Values of all types, written by one process and read by another."""
 
 import json
-import random
 
 import build
+import seeds
 from session import HERE, require, require_equal
 
 ROUNDS, THOROUGH_ROUNDS = 20, 200
@@ -13,7 +13,7 @@ def random_values_come_back(session):
     """`types.txt` has the types of the schemas of desktop programs, and some more."""
     program = build.program(session.workplace, HERE / "random-values.c")
     rounds = THOROUGH_ROUNDS if session.is_thorough else ROUNDS
-    seed = random.randrange(2**32)
+    seed = seeds.seed("random_values_come_back")
     arguments = (HERE / "types.txt", rounds, seed)
     session.run(program, "write", *arguments)
     words = session.run(program, "read", *arguments)

@@ -1,6 +1,7 @@
 import ArchiveTestSupport
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @Suite("Sets and dictionaries of instances")
@@ -60,13 +61,17 @@ struct CodingOrderTests {
     @Test("give the same bytes, however they were made", arguments: shapes.keys.sorted())
     func insertion(shape: String) throws {
         let make = try #require(Self.shapes[shape])
+        var random = SeededGenerator(case: shape)
         func archive() throws -> [UInt8] {
             let joints = make()
             defer { for joint in joints { joint.cut() } }
             var set: Set<Joint> = []
-            if Bool.random() { set.reserveCapacity(1 << Int.random(in: 4...12)) }
-            for joint in joints.shuffled() { set.insert(joint) }
-            let keyed = Dictionary(uniqueKeysWithValues: joints.shuffled().map { ($0, true) })
+            if Bool.random(using: &random) {
+                set.reserveCapacity(1 << Int.random(in: 4...12, using: &random))
+            }
+            for joint in joints.shuffled(using: &random) { set.insert(joint) }
+            let keyed = Dictionary(
+                uniqueKeysWithValues: joints.shuffled(using: &random).map { ($0, true) })
             return try KeyedArchive.encoding(Both(set: set, keyed: keyed)).bytes
         }
         let bytes = try archive()

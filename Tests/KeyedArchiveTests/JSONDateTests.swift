@@ -1,6 +1,7 @@
 import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("A date in JSON")
@@ -108,7 +109,7 @@ struct JSONDateTests {
 
     @Test("of any double reads back as the same archive in both forms")
     func randomDates() throws {
-        var generator = SplitMix(state: 42)
+        var generator = SeededGenerator()
         for round in 0..<1_000 {
             let seconds =
                 round.isMultiple(of: 2)

@@ -1,4 +1,5 @@
 import KeyedArchive
+import TestSupport
 import ValuePaths
 import PropertyList
 import Testing
@@ -64,7 +65,7 @@ struct KeyPathSpellingTests {
 
     @Test("is the same after any steps were written and parsed")
     func roundTrip() throws {
-        var random = SplitMix(state: 1)
+        var random = SeededGenerator()
         let units: [UInt16] = Array("a.[]\"\\$0-é\u{1}\n\u{85} ".utf16) + [0xD83D, 0xDE00, 0x2028]
         for _ in 0..<5_000 {
             let steps = (0..<Int.random(in: 0..<5, using: &random)).map { _ in

@@ -1,6 +1,7 @@
 import ArchiveTestSupport
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// Shared values, which are counted before they are shown.
@@ -53,7 +54,7 @@ import Testing
     }
 
     /// Objects and arrays that refer to any others, also around.
-    private func graph(_ random: inout SplitMix) throws -> KeyedArchive {
+    private func graph(_ random: inout SeededGenerator) throws -> KeyedArchive {
         let isCyclic = Bool.random(using: &random)
         let count = UInt64.random(in: isCyclic ? 2...7 : 2...20, using: &random)
         let objects: [Tree] = (1...count).map { number in
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test func `The count equals the number of values shown, for any graph`() throws {
-        var random = SplitMix(state: 8)
+        var random = SeededGenerator()
         var counted = 0
         for _ in 0..<500 {
             let archive = try graph(&random)

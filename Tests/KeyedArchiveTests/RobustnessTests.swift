@@ -82,7 +82,7 @@ struct RobustnessTests {
 
     @Test("are an error or a value, changed in many places at once")
     func fuzz() throws {
-        var random = SplitMix(state: 2001)
+        var random = SeededGenerator()
         var passed = 0
         for _ in 0..<20_000 {
             let seed = Self.own[Int(random.next() % UInt64(Self.own.count))]
@@ -167,17 +167,5 @@ struct StackTests {
                 byteCount: .max, objectCount: .max, depth: 100_001)
             #expect(throws: Never.self) { try PropertyList(bytes, limits: limits) }
         }
-    }
-}
-
-/// Numbers that look random and are the same in each run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import OpenStepPropertyList
 import PropertyList
+import TestSupport
 import Testing
 
 /// Property lists in the old style that are read.
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test("are read or refused, whatever the bytes", arguments: 0..<8) func bytes(seed: Int) {
-        var random = Sequence(seed: UInt64(seed))
+        var random = SeededGenerator(case: seed)
         let pieces =
             [
                 "{", "}", "(", ")", "<", ">", "<*", "I", "R", "D", "=", ";", ",", "\"", "'", "\\",
@@ -142,18 +143,6 @@ import Testing
             guard let list = try? PropertyList(openStep: text) else { continue }
             // What is taken is a property list that any reader takes.
             #expect(throws: Never.self, "\(text)") { try PropertyList(list.bytes) }
-        }
-    }
-
-    /// Numbers that a seed decides: splitmix64.
-    private struct Sequence {
-        var seed: UInt64
-
-        mutating func next() -> UInt64 {
-            seed &+= 0x9E37_79B9_7F4A_7C15
-            var number = (seed ^ (seed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-            return number ^ (number >> 31)
         }
     }
 

@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 
 @Suite("A date in ISO 8601")
@@ -37,7 +38,7 @@ struct ISODateTests {
 
     @Test("reads back as exactly the same double, whatever its size")
     func roundTrip() throws {
-        var generator = SplitMix(state: 8_601)
+        var generator = SeededGenerator()
         let bounds = [1e-300, 1e-12, 1e-4, 1, 1e3, 1e6, 1e9, 6e10]
         for bound in bounds {
             for _ in 0..<2_000 {
@@ -56,7 +57,7 @@ struct ISODateTests {
 
     @Test("has no unnecessary digit")
     func shortness() throws {
-        var generator = SplitMix(state: 2_001)
+        var generator = SeededGenerator()
         for _ in 0..<2_000 {
             let seconds = Double.random(in: -1e9...1e9, using: &generator)
             let text = try #require(ISODate.text(secondsSince2001: seconds))
@@ -101,18 +102,5 @@ struct ISODateTests {
         ])
     func refusal(text: String) {
         #expect(ISODate.seconds(of: text) == nil)
-    }
-}
-
-/// The same numbers in each run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

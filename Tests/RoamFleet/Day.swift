@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A time in which machines ask and make edits, each at moments of its own.
 struct Day {
     private struct Event {
@@ -17,16 +19,17 @@ struct Day {
     ///   - seconds: How long.
     ///   - edits: How many edits all of them make.
     ///   - keys: How many keys a user has.
+    ///   - random: Decides when and where.
     init(
         _ machines: [FleetMachine], polling interval: Double?, for seconds: Double, edits: Int,
-        of keys: Int
+        of keys: Int, using random: inout SeededGenerator
     ) {
         self.machines = machines
         var events: [Event] = []
         if let interval {
             for machine in machines.indices {
                 // Real machines do not ask at the same moment.
-                var moment = Double.random(in: 0..<interval)
+                var moment = Double.random(in: 0..<interval, using: &random)
                 while moment < seconds {
                     events.append(Event(moment: moment, machine: machine, errand: .poll))
                     moment += interval
@@ -36,8 +39,9 @@ struct Day {
         for _ in 0..<edits {
             events.append(
                 Event(
-                    moment: .random(in: 0..<seconds), machine: .random(in: machines.indices),
-                    errand: .edit(key: .random(in: 0..<keys))))
+                    moment: .random(in: 0..<seconds, using: &random),
+                    machine: .random(in: machines.indices, using: &random),
+                    errand: .edit(key: .random(in: 0..<keys, using: &random))))
         }
         self.events = events.sorted { $0.moment < $1.moment }
     }

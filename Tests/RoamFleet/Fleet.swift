@@ -14,6 +14,7 @@ final class Fleet: @unchecked Sendable {
     private let names: [String]
     private var tokens: [PoolToken] = []
     private let moments = EditMoments()
+    private var random: SeededGenerator
     private var pooler: Pooler?
     /// Bytes on disk for a key; nil until there are some.
     private(set) var keySize: Double?
@@ -25,6 +26,7 @@ final class Fleet: @unchecked Sendable {
     /// Starts the server, and makes the accounts.
     init(_ options: FleetOptions) async throws {
         self.options = options
+        random = SeededGenerator(seed: UInt64(options.seed))
         names = (0..<options.users).map { "user\($0)" }
         loop = try EventLoop.startThread(named: "fleet", isInOwnProcess: true)
         let connections = options.waiting == [.pool] ? 0 : options.machineCount
@@ -201,7 +203,9 @@ final class Fleet: @unchecked Sendable {
         // A session plans the first five executions of a statement, and a pooler's session all of them.
         try await catchUp(machines, times: stage.waiting == .pool ? 1 : 6)
         let before = stage.samples.count(.poll)
-        let day = Day(machines, polling: options.interval, for: options.seconds, edits: 0, of: 1)
+        let day = Day(
+            machines, polling: options.interval, for: options.seconds, edits: 0, of: 1,
+            using: &random)
         let start = ContinuousClock.now
         let costs = try await stage.costs { try await day.pass() }
         let elapsed = start.duration(to: .now) / .seconds(1)
@@ -226,7 +230,7 @@ final class Fleet: @unchecked Sendable {
         moments.count(true)
         let day = Day(
             machines, polling: interval, for: options.seconds, edits: options.editCount,
-            of: options.keys)
+            of: options.keys, using: &random)
         try await day.pass(rest: interval == nil ? .milliseconds(300) : .zero)
         try await catchUp(machines)
         moments.count(false)

@@ -27,6 +27,8 @@ struct FleetOptions {
     var rounds = 200
     /// How many sessions the pooler has at the server.
     var sessions = 4
+    /// Decides when machines ask and make edits, and which.
+    var seed = 1
     /// Settings of the server, as `name=value`.
     var settings: [String] = []
     /// The ways of waiting, one after the other.
@@ -51,6 +53,7 @@ struct FleetOptions {
             case "--keys": keys = try Self.number(value, of: word)
             case "--rounds": rounds = try Self.number(value, of: word)
             case "--sessions": sessions = try Self.number(value, of: word)
+            case "--seed": seed = try Self.number(value, of: word)
             case "--seconds": seconds = try Self.amount(value, of: word)
             case "--interval": interval = try Self.amount(value, of: word)
             case "--edits": edits = try Self.amount(value, of: word)
@@ -65,7 +68,7 @@ struct FleetOptions {
     static let usage = """
         usage: RoamFleet [--waiting listen,poll,pool] [--users N] [--machines N] [--keys N]
             [--seconds S] [--interval S] [--edits N] [--speed N] [--rounds N] [--sessions N]
-            [--setting NAME=VALUE]...
+            [--seed N] [--setting NAME=VALUE]...
         """
 
     private static func number(_ text: String, of option: String) throws -> Int {

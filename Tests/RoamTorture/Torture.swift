@@ -4,6 +4,7 @@ import DefaultsRoaming
 import Foundation
 import KeyedArchive
 import RoamingTerms
+import TestSupport
 
 /// Random steps of some machines, and what was wrong at the end.
 final class Torture: @unchecked Sendable {
@@ -398,21 +399,5 @@ final class Torture: @unchecked Sendable {
     private func say(_ line: String) {
         story.append(line)
         if isVerbose { print(line) }
-    }
-}
-
-/// Random numbers that a seed repeats.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state &* 0x2545_F491_4F6C_DD1D
     }
 }

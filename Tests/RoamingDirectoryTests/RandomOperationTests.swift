@@ -1,6 +1,7 @@
 import DefaultsRoaming
 import Foundation
 import RoamingDirectory
+import TestSupport
 import Testing
 
 @Suite("Machines that share a directory")
@@ -11,18 +12,20 @@ struct RandomOperationTests {
         "are the same in the end, and no value is lost, whatever the synchroniser does",
         arguments: 0..<UInt64(8))
     func torture(seed: UInt64) async throws {
-        try await run(seed: seed, forgetting: false)
+        try await run(SeededGenerator(case: seed), "\(seed)", forgetting: false)
     }
 
     @Test(
         "are the same in the end, and no value is lost, also if they are forgotten and come back",
-        arguments: 100..<UInt64(106))
+        arguments: 0..<UInt64(6))
     func forgetting(seed: UInt64) async throws {
-        try await run(seed: seed, forgetting: true)
+        try await run(SeededGenerator(case: seed), "\(seed)", forgetting: true)
     }
 
-    func run(seed: UInt64, forgetting: Bool) async throws {
-        var random = SeededGenerator(seed: seed)
+    private func run(
+        _ generator: SeededGenerator, _ name: String, forgetting: Bool
+    ) async throws {
+        var random = generator
         let network = try Network(Int.random(in: 2...5, using: &random), using: random)
         try await network.devices[0].round()
         try network.synchronize()
@@ -37,8 +40,8 @@ struct RandomOperationTests {
             }
         }
         let joins = network.devices.reduce(0) { $0 + $1.joins }
-        try await Self.checkEnd(of: network, "seed \(seed)")
-        #expect(forgetting || joins == 0, "seed \(seed)")
+        try await Self.checkEnd(of: network, "seed \(name)")
+        #expect(forgetting || joins == 0, "seed \(name)")
     }
 
     private func step(

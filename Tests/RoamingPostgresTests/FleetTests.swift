@@ -18,9 +18,12 @@ struct FleetTests {
     }
 
     private func check(_ waiting: Waiting) async throws {
+        var random = SeededGenerator(case: waiting.rawValue)
+        let seed = UInt32.random(in: 1 ... .max, using: &random)
         let options = try FleetOptions([
             "--waiting", waiting.rawValue, "--users", "5", "--machines", "2", "--keys", "30",
             "--seconds", "1", "--interval", "0.25", "--speed", "5000", "--rounds", "4",
+            "--seed", "\(seed)",
         ])
         let fleet = try await Fleet(options)
         let stage = try await fleet.run(waiting)

@@ -114,8 +114,8 @@ struct ServerCostTests {
             }
             try await measure("poll without news") { _ in try await machine.meet() }
             var revision = try await machine.meet().revision
-            try await measure("push of 1, poll with news, and pull of it") { _ in
-                let news = edit("k0", "\(Int.random(in: 0...Int.max))", base: marks["k0"])
+            try await measure("push of 1, poll with news, and pull of it") { round in
+                let news = edit("k0", "news \(turn).\(round)", base: marks["k0"])
                 marks["k0"] = try await machine.push(news).outcomes.first?.mark
                 try await machine.meet()
                 revision = try await machine.pull(after: revision).revision

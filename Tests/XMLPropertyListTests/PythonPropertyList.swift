@@ -29,7 +29,7 @@ enum PythonPropertyList {
     }
 
     /// A property list of all kinds of values, which a number decides, in one of the two forms.
-    static func random(_ seed: Int, isXML: Bool) throws -> [UInt8] {
+    static func random(_ seed: UInt64, isXML: Bool) throws -> [UInt8] {
         try run(
             """
             r = random.Random(\(seed))

@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 import XMLPropertyList
 
@@ -148,7 +149,8 @@ import XMLPropertyList
 
     @Test("of Python are read as Python reads them (1)", arguments: 0..<12)
     func python(seed: Int) throws {
-        let xml = try PythonPropertyList.random(seed, isXML: true)
+        var random = SeededGenerator(case: seed)
+        let xml = try PythonPropertyList.random(random.next(), isXML: true)
         let document = try XMLPropertyList(xml)
         #expect(try PythonPropertyList.areSame(xml: xml, binary: document.binary))
         #expect(try XMLPropertyList(xml).binary == document.binary)

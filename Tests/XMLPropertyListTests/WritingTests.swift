@@ -1,4 +1,5 @@
 import PropertyList
+import TestSupport
 import Testing
 import XMLPropertyList
 
@@ -48,7 +49,8 @@ import XMLPropertyList
 
     @Test("have the same values for Python as before", arguments: 0..<12)
     func python(seed: Int) throws {
-        let binary = try PythonPropertyList.random(seed, isXML: false)
+        var random = SeededGenerator(case: seed)
+        let binary = try PythonPropertyList.random(random.next(), isXML: false)
         let xml = try PropertyList(binary).xml()
         #expect(try PythonPropertyList.areSame(xml: xml, binary: binary))
         let again = try XMLPropertyList(xml)

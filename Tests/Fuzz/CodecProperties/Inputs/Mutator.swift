@@ -1,14 +1,16 @@
+import TestSupport
+
 /// Makes other inputs of those there are.
 ///
 /// Where bytes are a property list, it is mostly its objects that are changed, and the table of their
 /// offsets fits them again: a byte more or less anywhere else would only ever try the reader of that.
 /// The same seed and the same inputs give the same output.
 public struct Mutator {
-    private var random: Random
+    private var random: SeededGenerator
 
     /// Makes a mutator whose choices follow from the seed.
     public init(seed: UInt64) {
-        random = Random(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     /// Whether the next change should be one of ours; else whoever asks has one of their own.

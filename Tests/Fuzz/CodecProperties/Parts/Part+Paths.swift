@@ -1,6 +1,7 @@
 import KeyedArchive
 import PropertyList
 import ValuePaths
+import TestSupport
 
 extension Part {
     /// Paths into a value: what is shown somewhere is found there, and a change there changes that.
@@ -14,7 +15,7 @@ extension Part {
             return .accepted
         }
         let parts = try ArchiveParts(of: bytes)
-        var random = Random(seed: bytes)
+        var random = SeededGenerator(bytes: bytes)
         for _ in 0..<4 {
             let part = random.element(of: shown.parts)
             // A deep path takes long, and tries nothing that a short one does not.

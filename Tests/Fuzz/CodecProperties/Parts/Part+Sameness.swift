@@ -1,5 +1,6 @@
 import KeyedArchive
 import PropertyList
+import TestSupport
 
 extension Part {
     /// The comparison of archives: one is the same as itself in another order and other bytes, and
@@ -52,7 +53,7 @@ extension Part {
 
     /// Archives that differ in one byte: where they are said to be the same, they are shown alike.
     private static func checkNeighbours(of archive: KeyedArchive) throws {
-        var random = Random(seed: archive.bytes)
+        var random = SeededGenerator(bytes: archive.bytes)
         var shown: [UInt8]?
         let isCheap = try ArchiveParts(of: archive.bytes).isCheap
         for _ in 0..<8 {

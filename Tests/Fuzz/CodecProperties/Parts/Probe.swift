@@ -1,4 +1,5 @@
 import KeyedArchive
+import TestSupport
 
 /// Asks a decoder for whatever comes to its mind, and goes on after errors, as no well-behaved type
 /// does; the same archive is asked the same.
@@ -11,7 +12,7 @@ struct ProbeCheck {
 
     func run() throws {
         var decoder = KeyedArchiveDecoder.small
-        var random = Random(seed: archive.bytes)
+        var random = SeededGenerator(bytes: archive.bytes)
         for _ in 0..<4 {
             decoder.userInfo[Probe.seedKey] = random.next()
             do {
@@ -36,10 +37,10 @@ private struct Probe: Decodable {
     init(from decoder: any Decoder) throws {
         let seed = decoder.userInfo[Self.seedKey] as? UInt64 ?? 0
         let path = decoder.codingPath.map(\.stringValue).joined(separator: "/")
-        try self.init(from: decoder, Random(seed: Array("\(seed)/\(path)".utf8)))
+        try self.init(from: decoder, SeededGenerator(bytes: "\(seed)/\(path)".utf8))
     }
 
-    private init(from decoder: any Decoder, _ random: Random) throws {
+    private init(from decoder: any Decoder, _ random: SeededGenerator) throws {
         var random = random
         guard decoder.codingPath.count < Self.depthLimit else { return }
         for _ in 0...random.below(2) {
@@ -55,7 +56,7 @@ private struct Probe: Decodable {
 
     /// Half of the errors are passed on.
     private static func tolerantly(
-        _ random: inout Random, _ body: (inout Random) throws -> Void
+        _ random: inout SeededGenerator, _ body: (inout SeededGenerator) throws -> Void
     ) throws {
         do {
             try body(&random)
@@ -65,7 +66,7 @@ private struct Probe: Decodable {
     }
 
     private static func askKeyed(
-        _ container: KeyedDecodingContainer<AnyKey>, _ random: inout Random
+        _ container: KeyedDecodingContainer<AnyKey>, _ random: inout SeededGenerator
     ) throws {
         let keys = container.allKeys + [AnyKey(stringValue: random.element(of: Words.names))]
         for _ in 0..<4 {
@@ -94,7 +95,7 @@ private struct Probe: Decodable {
     }
 
     private static func askUnkeyed(
-        _ container: any UnkeyedDecodingContainer, _ random: inout Random
+        _ container: any UnkeyedDecodingContainer, _ random: inout SeededGenerator
     ) throws {
         var container = container
         // Also past the end.
@@ -115,7 +116,7 @@ private struct Probe: Decodable {
     }
 
     private static func askSingle(
-        _ container: any SingleValueDecodingContainer, _ random: inout Random
+        _ container: any SingleValueDecodingContainer, _ random: inout SeededGenerator
     ) throws {
         switch random.below(7) {
         case 0: _ = container.decodeNil()
