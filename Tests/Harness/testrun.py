@@ -25,13 +25,13 @@ LOOK = 5
 PROGRESS = 30
 """Seconds between two lines about the progress."""
 
-TEST = r"[✔✘◇➜] Test (?!case |run )(?P<name>.+?)"
+TEST = r"[✔✘◇➜━] Test (?!case |run )(?P<name>.+?)"
 ENDED = re.compile(TEST + r" (?P<outcome>passed|failed) after ")
 SKIPPED = re.compile(TEST + r" skipped(?:: \"(?P<reason>.*)\")?$")
 SUITE_SKIPPED = re.compile(r"➜ Suite (?P<name>.+?) skipped(?:: \"(?P<reason>.*)\")?$")
 SAID = re.compile(r"^skipped: (?P<reason>.*)$")
 """A test that finds out while it runs says why there was nothing to test."""
-VERDICT = re.compile(r"[✔✘] Test run with ")
+VERDICT = re.compile(r"[✔✘━] Test run with ")
 LINES_OF_ISSUE = 30
 
 
