@@ -260,7 +260,7 @@ let package = Package(
             name: "RoamFleet",
             dependencies: ["DefaultsRoaming", "RoamingPostgres", "DBus", "TestSupport"],
             path: "Tests/RoamFleet", swiftSettings: strict),
-        tests("SQLiteTests", ["SQLite", "TestSupport"]),
+        tests("SQLiteTests", ["SQLite", "TestSupport", "TestTiers"]),
         tests("DBusTests", ["DBus", "CDBus", "SystemCalls", "TestSupport", "TestTiers"]),
         tests(
             "DefaultsClientTests",

@@ -1,5 +1,6 @@
 import Glibc
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DBus
@@ -7,7 +8,7 @@ import Testing
 /// A loop whose time is moved by hand.
 ///
 /// The numbers are those of the invariants in `EventLoop+Clock.swift`.
-@Suite struct HeldClockTests {
+@Suite(.startsPrograms) struct HeldClockTests {
     private let held: HeldLoop
     private let log = Log<String>()
     private var loop: EventLoop { held.loop }

@@ -2,11 +2,14 @@ import DefaultsModel
 import Foundation
 import SQLite
 import SystemCalls
+import TestTiers
 import Testing
 
 @testable import DefaultsStorage
 
-@Suite(.enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
+@Suite(
+    .startsPrograms,
+    .enabled(if: SmallFileSystem.isAvailable, "only root may mount a small file system"))
 struct FullDiskTests {
     @Test("On a full disk changes stay pending and readable, and are written when there is space")
     func fullDisk() async throws {

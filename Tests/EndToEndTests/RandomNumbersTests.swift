@@ -1,10 +1,11 @@
 import Foundation
+import TestTiers
 import Testing
 
 /// What tests draw at random is the same at each run, so that what was found once is found again.
 ///
 /// `SeededGenerator` of `TestSupport` is the one generator.
-@Suite struct RandomNumbersTests {
+@Suite(.startsPrograms) struct RandomNumbersTests {
     /// The files that are about drawing.
     private static let generators: Set = [
         "TestSupport/SeededGenerator.swift", "TestSupport/TestSeed.swift",

@@ -1,7 +1,8 @@
 import SQLite
+import TestTiers
 import Testing
 
-@Suite struct ConnectionTests {
+@Suite(.startsPrograms) struct ConnectionTests {
     @Test("A transaction that throws leaves nothing")
     func transactionRollsBack() throws {
         let connection = try Connection(path: ":memory:", flags: [.readWrite, .create])

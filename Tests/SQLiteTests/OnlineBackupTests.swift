@@ -1,7 +1,8 @@
 import SQLite
+import TestTiers
 import Testing
 
-@Suite struct OnlineBackupTests {
+@Suite(.startsPrograms) struct OnlineBackupTests {
     private static let rows =
         "print(sqlite3.connect(path).execute('SELECT count(*), total(x) FROM t').fetchall())"
 

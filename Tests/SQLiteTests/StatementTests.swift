@@ -1,7 +1,8 @@
 import SQLite
+import TestTiers
 import Testing
 
-@Suite struct StatementTests {
+@Suite(.startsPrograms) struct StatementTests {
     private func connection() throws -> Connection {
         let connection = try Connection(path: ":memory:", flags: [.readWrite, .create])
         try connection.execute("CREATE TABLE t (i INTEGER, s TEXT, b BLOB) STRICT")
