@@ -34,26 +34,25 @@ enum Main {
         do {
             let signals = try ProcessSignals()
             let loop = try EventLoop(isInOwnProcess: true)
-            let connection = try Connection(to: .session, on: loop)
-            let service = RoamService(
-                on: connection, machine: machineName, log: complain,
-                onStatus: { ServiceManager.notify(status: $0.line) }, describe: Engines.describe,
-                makeEngine: Engines.make)
+            // Only the loop's thread uses these, and it is this thread.
+            nonisolated(unsafe) var service: RoamService?
+            nonisolated(unsafe) var status = EX_OK
             signals.deliver(on: loop) { received in
-                service.assumeIsolated { service in
-                    switch received {
-                    case .stop: service.stop()
-                    case .refresh: Task { await service.refresh() }
-                    }
+                switch (service, received) {
+                case (let service?, .stop): service.assumeIsolated { $0.stop() }
+                case (let service?, .refresh): Task { await service.refresh() }
+                case (nil, .stop): loop.stop()
+                case (nil, .refresh): break
                 }
             }
-            nonisolated(unsafe) var status = EX_OK
             Task(executorPreference: loop) {
                 do {
+                    let new = makeService(on: try await Connection.open(.session, on: loop))
+                    service = new
                     ServiceManager.notifyReady(status: "Starting")
-                    try await service.run()
+                    try await new.run()
                 } catch {
-                    complain("\(error)")
+                    complain((error as? DBusError)?.message ?? "\(error)")
                     status = EX_UNAVAILABLE
                 }
                 loop.stop()
@@ -64,6 +63,13 @@ enum Main {
             complain("\(error)")
             return EX_UNAVAILABLE
         }
+    }
+
+    private static func makeService(on connection: Connection) -> RoamService {
+        RoamService(
+            on: connection, machine: machineName, log: complain,
+            onStatus: { ServiceManager.notify(status: $0.line) }, describe: Engines.describe,
+            makeEngine: Engines.make)
     }
 
     /// Writes a line to standard error, which is the journal if systemd has started the program.

@@ -1,5 +1,6 @@
 import CDBus
 import Synchronization
+import TestSupport
 
 @testable import DBus
 
@@ -43,7 +44,8 @@ final class FakeBus: Sendable {
         let (serviceLoop, busLoop) = (
             try EventLoop.startThread(named: "service"), try EventLoop.startThread(named: "bus")
         )
-        async let service = Connection.open(.address(socket.address), on: serviceLoop)
+        async let service = Connection.open(
+            .address(socket.address), within: HangGuard.limit, on: serviceLoop)
         let (questions, report) = AsyncStream.makeStream(of: String.self)
         let answers = Answers(on: busLoop)
         bus = try await Connection.open(

@@ -19,12 +19,12 @@ final class PrivateSession: Sendable {
     }
 
     func connect() async throws -> Connection {
-        try await Connection.open(.address(bus.address), on: loop)
+        try await Connection.open(.address(bus.address), within: HangGuard.limit, on: loop)
     }
 
     /// Connects on the other loop, so that neither side does its work in the turn of the other.
     func connectApart() async throws -> Connection {
-        try await Connection.open(.address(bus.address), on: otherLoop)
+        try await Connection.open(.address(bus.address), within: HangGuard.limit, on: otherLoop)
     }
 
     /// Runs a program that takes the bus for the session's.

@@ -1,13 +1,12 @@
 import DBus
 import Foundation
 import TestSupport
-import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
 /// Broken environments: no bus, no service, or one that violates the specification.
-@Suite(.startsPrograms) struct BadServiceTests {
+struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
         let secrets = Secrets(
@@ -44,12 +43,12 @@ import Testing
     }
 
     @Test func `a bus that does not greet is waited for only for a limited time`() async throws {
-        let directory = try TemporaryDirectory()
-        let silent = try SilentSocket(in: directory)
+        let silent = try SilentSocket()
         let secrets = Secrets(
-            domain: "org.example.Game", on: .address("unix:path=\(silent.path)"),
+            domain: "org.example.Game", on: .address(silent.address),
             timeout: .milliseconds(100))
         await expect(.timedOut) { try await secrets.value(of: .token) }
+        withExtendedLifetime(silent) {}
     }
 
     @Test
@@ -189,26 +188,4 @@ final class Kept: @unchecked Sendable {
     private var calls: [MethodCall] = []
 
     func keep(_ call: sending MethodCall) { calls.append(call) }
-}
-
-/// A socket that takes connections, and says nothing.
-final class SilentSocket: Sendable {
-    let path: String
-    private let descriptor: Int32
-
-    init(in directory: TemporaryDirectory) throws {
-        path = directory.path + "/bus"
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0, listen(descriptor, 8) == 0 else { throw CocoaError(.fileWriteUnknown) }
-    }
-
-    deinit { close(descriptor) }
 }

@@ -36,9 +36,7 @@ package actor Connection {
     /// The name that the bus has given the connection, and never gives to another; nil without a
     /// bus, and before the bus has answered.
     package nonisolated var uniqueName: BusName? { givenName.withLock { $0 } }
-    /// Kept here because libdbus gives it under a lock, which it holds while any connection of the
-    /// process waits for the greeting of a bus.
-    private nonisolated let givenName: Mutex<BusName?>
+    private nonisolated let givenName = Mutex<BusName?>(nil)
 
     /// A name that no bus gives, for a peer that a ``PeerListener`` has accepted: `:direct.` and a
     /// number; otherwise empty.
@@ -73,19 +71,6 @@ package actor Connection {
         loop.asUnownedSerialExecutor()
     }
 
-    /// Connects to a bus and greets it, which blocks the loop's thread until the bus answers.
-    ///
-    /// To be called on the loop's thread; elsewhere use ``open(_:on:)``. The loop need not run yet.
-    ///
-    /// - Throws: ``DBusError``, of the name `NoServer`, `FileNotFound` or the like if there is no
-    ///   bus at the address, of the name `BadAddress` if it is not one.
-    package init(to address: Address, on loop: EventLoop) throws {
-        let link = try Link(to: address, on: loop)
-        try self.init(
-            link,
-            uniqueName: link.isDirect ? nil : link.uniqueName ?? { throw DBusError.disconnected }())
-    }
-
     /// Serves the peer at the other end of a socket, without a bus.
     ///
     /// The process that has the other end may call, because it was given the socket. It
@@ -100,7 +85,7 @@ package actor Connection {
     ///   non-blocking.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(serving socket: FileDescriptor, on loop: EventLoop) throws {
-        try self.init(Link(serving: socket, on: loop), uniqueName: nil)
+        try self.init(Link(serving: socket, on: loop))
     }
 
     /// Calls the peer that serves at the other end of a socket, without a bus, as
@@ -126,30 +111,15 @@ package actor Connection {
     /// Calls the peer at the other end of a socket, as ``open(calling:on:)`` does, for code that runs
     /// on the loop's thread.
     package init(calling socket: FileDescriptor, on loop: EventLoop) throws {
-        try self.init(Link(calling: socket, on: loop), uniqueName: nil)
+        try self.init(Link(calling: socket, on: loop))
     }
 
-    init(
-        _ link: Link, uniqueName: BusName?, peerName: String = "",
-        sharing calls: IncomingCalls? = nil
-    ) throws {
+    init(_ link: Link, peerName: String = "", sharing calls: IncomingCalls? = nil) throws {
         self.peerName = peerName
         loop = link.loop
         self.link = link
         self.calls = calls ?? IncomingCalls(on: link.loop)
-        givenName = Mutex(uniqueName)
         try assumeIsolated { try $0.start() }
-    }
-
-    /// Connects to a bus on a loop that runs on another thread.
-    ///
-    /// - Throws: ``DBusError`` as ``init(to:on:)`` does.
-    package static func open(_ address: Address, on loop: EventLoop) async throws -> Connection {
-        try await withCheckedThrowingContinuation { continuation in
-            loop.perform {
-                continuation.resume(with: Result { try Connection(to: address, on: loop) })
-            }
-        }
     }
 
     // The link must be closed on the loop's thread. An isolated deinit would see to it, but in an

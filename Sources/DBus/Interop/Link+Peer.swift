@@ -38,22 +38,6 @@ extension Link {
         return try client(over: socket.number)
     }
 
-    /// A client's connection over this socket.
-    ///
-    /// The caller owns it.
-    static func client(over socket: Int32) throws(DBusError) -> OpaquePointer {
-        let opened = try ScratchServer().makeClient()
-        do {
-            try replaceSocket(of: opened, by: socket)
-        } catch {
-            dbus_connection_close(opened)
-            dbus_connection_unref(opened)
-            throw error
-        }
-        dbus_connection_set_exit_on_disconnect(opened, 0)
-        return opened
-    }
-
     /// The credentials that the kernel has recorded for the other end of a Unix socket.
     ///
     /// - Parameter examiner: Finds out who the process is.
@@ -127,7 +111,7 @@ extension Link {
         return result == 0 ? value : nil
     }
 
-    private static func replaceSocket(
+    static func replaceSocket(
         of opened: OpaquePointer, by socket: Int32
     ) throws(DBusError) {
         var number: Int32 = -1
@@ -192,19 +176,8 @@ struct ScratchServer: ~Copyable {
         return connection
     }
 
-    /// Makes a client's connection that the server does not accept.
-    ///
-    /// The caller owns it.
-    borrowing func makeClient() throws(DBusError) -> OpaquePointer {
-        // The address does not contain the server's identity, because the connection is used for
-        // another server.
-        let client = try checkError { dbus_connection_open_private(address, $0) }
-        guard let client else { throw .noMemory }
-        return client
-    }
-
     private func visit() throws(DBusError) {
-        let visit = try makeClient()
+        let visit = try Link.open(waitingAt: address)
         // The other side of the connection ends here too. Nothing was read or written.
         dbus_watch_handle(visitor.watch, DBUS_WATCH_READABLE.rawValue)
         dbus_connection_close(visit)

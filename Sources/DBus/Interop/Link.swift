@@ -71,24 +71,6 @@ final class Link {
     /// A test can make it fail.
     var dispatchOne: (OpaquePointer?) -> DBusDispatchStatus = dbus_connection_dispatch
 
-    /// Opens a connection and greets the bus, if there is one.
-    ///
-    /// It blocks until the bus answers.
-    ///
-    /// - Throws: ``DBusError`` with the message of libdbus.
-    convenience init(to address: Address, on loop: EventLoop) throws(DBusError) {
-        self.init(owning: try Self.open(address), isDirect: address.isPeer, on: loop)
-    }
-
-    /// Opens a connection to a bus without blocking.
-    ///
-    /// The first call must greet the bus.
-    ///
-    /// - Throws: ``DBusError`` if there is no bus, or if it does not accept a connection now.
-    convenience init(joining address: String, on loop: EventLoop) throws(DBusError) {
-        self.init(owning: try Self.open(joining: address), isDirect: false, on: loop)
-    }
-
     /// Makes a connection without a bus from a socket that has a peer.
     ///
     /// - Throws: ``DBusError`` with the name `InvalidArgs` if it is not such a socket.
@@ -121,7 +103,7 @@ final class Link {
     }
 
     /// Takes over a connection of libdbus.
-    private init(
+    init(
         owning connection: OpaquePointer, isDirect: Bool,
         maximumBacklog: Int = MessageLimits.maximumBacklog, on loop: EventLoop
     ) {

@@ -23,7 +23,9 @@ import Synchronization
 ///
 /// ```swift
 /// let loop = try EventLoop()
-/// let connection = try Connection(to: .session, on: loop)
+/// Task(executorPreference: loop) {
+///     let connection = try await Connection.open(.session, on: loop)
+/// }
 /// loop.run()
 /// ```
 ///

@@ -124,7 +124,7 @@ extension Connection {
         serving link: Link, named name: String, like service: Connection,
         refusing judge: @Sendable (PeerCredentials?) -> DBusError?
     ) throws {
-        try self.init(link, uniqueName: nil, peerName: name, sharing: service.calls)
+        try self.init(link, peerName: name, sharing: service.calls)
         let objects = service.assumeIsolated { $0.objects }
         assumeIsolated { peer in
             peer.objects = objects

@@ -10,6 +10,11 @@ package struct DBusError: ErrorReply, Hashable, CustomStringConvertible {
     /// A sentence for people: what failed, why, and what to do about it.
     package let message: String
 
+    /// The sentence without a full stop at its end, for a part of a longer sentence.
+    package var reason: String {
+        String(message.hasSuffix(".") ? message.dropLast() : message[...])
+    }
+
     /// What comes after the sentence, for programs; empty in most errors.
     package let details: [Value]
 
@@ -64,6 +69,22 @@ extension DBusError {
     static let disconnected = DBusError(
         .disconnected, "The connection to the bus is closed; open another one.")
 
+    static func silent(_ address: Address, after limit: Duration) -> DBusError {
+        let (seconds, rest) = limit.components
+        let words = rest == 0 ? "\(seconds) seconds" : "\(limit)"
+        return DBusError(
+            .timeout,
+            "The bus at \(address.text) has not answered within \(words). It may be stopped, or "
+                + "still starting: try again, or log in again.")
+    }
+
+    static func hangUp(of address: Address) -> DBusError {
+        DBusError(
+            .disconnected,
+            "The bus at \(address.text) has closed the connection without an answer. It may have "
+                + "ended, or it may not let this user in.")
+    }
+
     static func timeout(_ destination: BusName?, _ member: MemberName, after: Duration) -> DBusError
     {
         DBusError(
@@ -91,7 +112,7 @@ extension DBusError {
     static func noUnixSocket(in address: String) -> DBusError {
         DBusError(
             .invalidArguments,
-            "\(quoted(address)) names no Unix socket, and only such a one can be had at once.")
+            "\(quoted(address)) names no Unix socket, and no other place is used here.")
     }
 
     package static let noDescriptors = DBusError(

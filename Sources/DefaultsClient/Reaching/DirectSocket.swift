@@ -25,7 +25,11 @@ package enum DirectSocket {
         guard access(path, R_OK | W_OK) == 0, FileStatus.ifAny(path)?.owner == geteuid() else {
             return nil
         }
-        return try? Connection(to: .peer("unix:path=\(Address.escaped(path))"), on: loop)
+        // A daemon that has no room for another connection is stopped, and the bus knows more.
+        guard let place = UnixSocketAddress(path: path),
+            let socket = try? UnixSocket.connect(to: place)
+        else { return nil }
+        return try? Connection(calling: socket, on: loop)
     }
 
     /// Whether a daemon that serves a bus is the one for a program.
@@ -37,7 +41,7 @@ package enum DirectSocket {
         switch bus {
         case .session: served == Address.ofSessionBus
         case .address(let address): served == Address.withoutIdentifiers(address)
-        case .system, .peer: false
+        case .system, .socket, .peer: false
         }
     }
 

@@ -8,7 +8,8 @@ import Glibc
 // 2. Nothing is started while another bus of the user has a service with the same database: two daemons
 //    cannot have it.
 // 3. `nobody` is the answer only if nobody could answer: there is no bus, or no bus knows the service. A
-//    service that is there and refuses, or does not start, is an answer.
+//    service that is there and refuses, or does not start, is an answer. So is a bus that is there and
+//    does not answer: the service may run on it.
 
 /// The search for the user's service.
 package struct ServiceSearch: Sendable {
@@ -50,11 +51,8 @@ package struct ServiceSearch: Sendable {
         let opened: Connection
         do {
             opened = try await Connection.open(bus, on: loop)
-        } catch let error as DBusError {
-            if let other = await runningElsewhere() { return .service(other) }
-            return await startedElsewhere() ?? .nobody(Self.reason(for: error))
         } catch {
-            return .failed(error)
+            return await run(after: error)
         }
         let outcome = await search(on: opened)
         if case .service(let found) = outcome, found === opened { return outcome }
@@ -62,12 +60,23 @@ package struct ServiceSearch: Sendable {
         return outcome
     }
 
+    /// Searches elsewhere.
+    ///
+    /// - Parameter failure: Why the bus cannot be used.
+    package func run(after failure: any Error) async -> Outcome {
+        guard let error = failure as? DBusError else { return .failed(failure) }
+        if let other = await runningElsewhere() { return .service(other) }
+        // (3)
+        guard error.name != .timeout else { return .failed(error) }
+        return await startedElsewhere() ?? .nobody(Self.reason(for: error))
+    }
+
     /// Why there is no bus.
     ///
     /// libdbus speaks of its last resort, the display of X11, if the environment names no bus.
     private static func reason(for error: DBusError) -> String {
         let isNamed = getenv("DBUS_SESSION_BUS_ADDRESS").map { $0.pointee != 0 } ?? false
-        return isNamed ? error.message : "this session has no bus"
+        return isNamed ? error.reason : "this session has no bus"
     }
 
     private func search(on session: Connection) async -> Outcome {
@@ -120,13 +129,7 @@ package struct ServiceSearch: Sendable {
 
     /// A connection to another bus, by a Unix socket; nil if the bus does not answer.
     private func join(_ address: String) async -> Connection? {
-        let joining = Task(executorPreference: loop) {
-            try await Connection.joining(busAt: address, on: loop)
-        }
-        loop.perform { [loop] in
-            loop.schedule(after: Self.patience) { joining.cancel() }
-        }
-        return try? await joining.value
+        try? await Connection.open(.socket(address), within: Self.patience, on: loop)
     }
 
     /// The service that runs on another bus of the user, if it has the database that is expected here.

@@ -5,14 +5,33 @@ import Synchronization
 /// How the bus and the daemon are reached; on the loop's thread.
 extension BusService {
     func connect() {
-        guard let loop, connection == nil, !isSearching, !useSocket() else { return }
-        do {
-            try adopt(Connection(to: bus, on: loop))
-            isOnNamedBus = true
-        } catch {
-            guard bus == .session else { return noBus("There is no way to the bus: \(error).") }
-            searchService()
+        guard connection == nil, !isSearching, !useSocket() else { return }
+        openBus(asking: true)
+    }
+
+    /// Connects to the bus, which may take long to answer.
+    ///
+    /// - Parameter isAsking: Whether there is something to ask before the bus says that there is a daemon.
+    func openBus(asking isAsking: Bool) {
+        guard let loop else { return }
+        isSearching = true
+        Connection.open(bus, on: loop) { [weak self] outcome in
+            guard let self else { return }
+            isSearching = false
+            do {
+                // More may have come meanwhile.
+                try adopt(outcome.get(), asking: isAsking || hasWork)
+                isOnNamedBus = true
+            } catch {
+                cannotUseBus(error)
+            }
         }
+    }
+
+    private func cannotUseBus(_ error: any Error) {
+        guard bus != .session else { return searchService(after: error) }
+        let reason = (error as? DBusError)?.message ?? "\(error)"
+        noBus("There is no way to the bus: \(reason)")
     }
 
     private func noBus(_ reason: String) {
@@ -77,13 +96,18 @@ extension BusService {
     // MARK: The search for the service
 
     /// Searches for the service if nobody on the bus answers.
-    func searchService() {
+    ///
+    /// - Parameter failure: Why the bus cannot be used; nil if it can.
+    func searchService(after failure: (any Error)? = nil) {
         guard let loop, !isSearching else { return }
         isSearching = true
         let search = ServiceSearch(from: bus, on: loop)
         let connection = isOnNamedBus ? connection : nil
         Task(executorPreference: loop) {
-            let outcome = await search.run(with: connection)
+            let outcome =
+                if let failure { await search.run(after: failure) } else {
+                    await search.run(with: connection)
+                }
             self.onLoop { $0.found(outcome) }
         }
     }
@@ -104,9 +128,13 @@ extension BusService {
     private func notFound(_ error: any Error) {
         losses += 1
         // If a daemon is killed while it starts, another one follows. A unit that has failed is not
-        // started again: systemd gives up a unit that fails often.
-        if error is DBusError, losses <= Self.mostLosses { return searchService() }
-        enter(.unreachable((error as? DBusError)?.message ?? "\(error)"))
+        // started again: systemd gives up a unit that fails often. Who was waited for in vain is asked
+        // again later.
+        let failure = error as? DBusError
+        if let failure, failure.name != .timeout, losses <= Self.mostLosses {
+            return searchService()
+        }
+        enter(.unreachable(failure?.message ?? "\(error)"))
         retryMuchLater()
     }
 

@@ -163,7 +163,7 @@ extension BusService {
     }
 
     /// Whether there is something to ask or to send.
-    private var hasWork: Bool {
+    var hasWork: Bool {
         lock.read { access in
             access[shared].table.copies.values.contains { copy in
                 !access[copy.state].outbox.isEmpty || access[copy.state].requests.isAwaited
@@ -174,13 +174,8 @@ extension BusService {
 
     /// Connects to the bus, and asks for nothing until there is a daemon.
     private func waitForOwner() {
-        guard let loop, connection == nil, !isSearching else { return }
-        do {
-            try adopt(Connection(to: bus, on: loop), asking: false)
-            isOnNamedBus = true
-        } catch {
-            connect()
-        }
+        guard connection == nil, !isSearching else { return }
+        openBus(asking: false)
     }
 
     /// Takes a change with its values.

@@ -42,7 +42,7 @@ final class BusService: Service, @unchecked Sendable {
     var privateDaemon: HeldDaemon?
     /// Why this process last ran a daemon for itself; nil while a service is reached.
     var privateReason: String?
-    /// Whether the service is being searched for.
+    /// Whether the bus is being opened, or the service is being searched for.
     var isSearching = false
     /// The unique name of the service; nil while it is not known, and without a bus.
     var owner: BusName?

@@ -26,39 +26,19 @@ final class KeyringLine: Sendable {
 
     /// Connects to a bus.
     ///
-    /// Connecting blocks the loop, so another clock measures the time. A connection that comes too late
-    /// is closed.
-    ///
-    /// - Throws: `KeyringProblem` if there is no bus, or if it does not accept the connection in time.
+    /// - Throws: `KeyringProblem` if there is no bus, or if it does not answer in time.
     static func open(_ bus: Address, within bound: Duration) async throws -> KeyringLine {
-        let (outcomes, report) = AsyncStream.makeStream(
-            of: Result<KeyringLine, any Error>.self, bufferingPolicy: .bufferingOldest(1))
-        let timer = Task {
-            try await Task.sleep(for: bound)
-            report.yield(.failure(KeyringProblem.connectionTimedOut(bound)))
-        }
-        Task {
-            do {
-                report.yield(.success(try await connect(to: bus)))
-            } catch {
-                report.yield(.failure(error))
-            }
-            timer.cancel()
-        }
-        for await outcome in outcomes { return try outcome.get() }
-        throw CancellationError()
-    }
-
-    private static func connect(to bus: Address) async throws -> KeyringLine {
         do {
             let loop = try EventLoop.startThread(named: "secrets-bus")
             do {
-                return KeyringLine(try await Connection.open(bus, on: loop), on: loop)
+                let connection = try await Connection.open(bus, within: bound, on: loop)
+                return KeyringLine(connection, on: loop)
             } catch {
                 loop.stop()
                 throw error
             }
         } catch let error as DBusError {
+            if error.name == .timeout { throw KeyringProblem.connectionTimedOut(bound) }
             throw KeyringProblem.noBus(error)
         }
     }

@@ -60,13 +60,13 @@ extension SecretsError {
         case .noBus(let cause):
             self.init(
                 .noBus, domain: domain, name,
-                "the bus of the session cannot be reached (\(cause.message)); secrets need a desktop "
+                "the bus of the session cannot be reached (\(cause.reason)); secrets need a desktop "
                     + "session",
                 cause: cause)
         case .connectionTimedOut(let bound):
             self.init(
                 .timedOut, domain: domain, name,
-                "the bus of the session did not accept the connection within \(bound)")
+                "the bus of the session did not answer within \(bound)")
         case .dismissed:
             self.init(
                 .dismissed, domain: domain, name,

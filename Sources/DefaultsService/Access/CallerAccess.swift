@@ -85,18 +85,23 @@ extension Connection {
 extension Connection {
     /// Connects to the callers to serve.
     ///
-    /// - Throws: ``LifeCycleError`` if there is no bus or no peer.
-    init(to callers: DaemonOptions.Callers, on loop: EventLoop) throws {
-        do {
-            switch callers {
-            case .bus, .busReplacingOther: try self.init(to: .session, on: loop)
-            case .peer(let descriptor):
-                // The connection has a duplicate. This descriptor is closed, so that the end of the
-                // peer is noticed.
-                try self.init(serving: FileDescriptor(owning: descriptor), on: loop)
-            }
-        } catch let error as DBusError {
-            throw LifeCycleError.nobodyToServe(callers, error)
+    /// To be called on the loop's thread.
+    ///
+    /// - Parameter completion: Called once, with a ``LifeCycleError`` if there is no bus or no peer. A
+    ///   peer may call as soon as this has returned.
+    static func open(
+        to callers: DaemonOptions.Callers, on loop: EventLoop,
+        completion: @escaping (Result<Connection, any Error>) -> Void
+    ) {
+        let report = { (opened: Result<Connection, any Error>) in
+            completion(opened.mapError { LifeCycleError.nobodyToServe(callers, $0) })
+        }
+        switch callers {
+        case .bus, .busReplacingOther: open(.session, on: loop, completion: report)
+        case .peer(let descriptor):
+            // The connection has a duplicate. This descriptor is closed, so that the end of the
+            // peer is noticed.
+            report(Result { try Connection(serving: FileDescriptor(owning: descriptor), on: loop) })
         }
     }
 

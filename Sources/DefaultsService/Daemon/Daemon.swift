@@ -79,21 +79,43 @@ package actor Daemon {
             try DescriptorLimit.raise(to: DaemonSocket.descriptors)
             let location = try DatabaseLocation.fromEnvironment(
                 directory: options.databaseDirectory)
-            let signals = try ProcessSignals()
-            let loop = try EventLoop(isInOwnProcess: true)
-            let connection = try Connection(to: options.callers, on: loop)
-            let daemon = Daemon(
-                connection, options, pageKeeper, DaemonSocket(inheriting: socket), helper,
-                logger: logger)
-            signals.deliver(on: loop) { received in
-                daemon.assumeIsolated { $0.receive(received) }
+            return try serve(options, at: location) { connection in
+                Daemon(
+                    connection, options, pageKeeper, DaemonSocket(inheriting: socket), helper,
+                    logger: logger)
             }
-            daemon.assumeIsolated { $0.begin(at: location) }
-            loop.run()
-            return daemon.assumeIsolated { $0.status }
         } catch {
             return fail(error, logger: logger)
         }
+    }
+
+    /// Runs the loop: on it, the daemon connects to its callers and serves them.
+    ///
+    /// - Throws: ``LifeCycleError`` if there is no bus or no peer.
+    private static func serve(
+        _ options: DaemonOptions, at location: DatabaseLocation,
+        by makeDaemon: @escaping (Connection) -> Daemon
+    ) throws -> ExitStatus {
+        let signals = try ProcessSignals()
+        let loop = try EventLoop(isInOwnProcess: true)
+        var outcome: Result<Daemon, any Error>?
+        signals.deliver(on: loop) { received in
+            switch (outcome, received) {
+            case (.success(let daemon), _): daemon.assumeIsolated { $0.receive(received) }
+            // Nothing was promised to anybody yet.
+            case (_, .stop): loop.stop()
+            case (_, .refresh): break
+            }
+        }
+        Connection.open(to: options.callers, on: loop) { opened in
+            outcome = opened.map(makeDaemon)
+            switch outcome {
+            case .success(let daemon): daemon.assumeIsolated { $0.begin(at: location) }
+            case .failure, nil: loop.stop()
+            }
+        }
+        loop.run()
+        return try outcome?.get().assumeIsolated { $0.status } ?? .success
     }
 
     /// Reports why the daemon cannot serve, and gives the status to end with.

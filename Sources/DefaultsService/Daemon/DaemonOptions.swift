@@ -138,13 +138,16 @@ package struct LifeCycleError: Error, CustomStringConvertible {
 
     /// - Parameter cause: The error of libdbus for a bus, or of this program for a peer.
     static func nobodyToServe(
-        _ callers: DaemonOptions.Callers, _ cause: DBusError
-    ) -> LifeCycleError {
-        switch callers {
+        _ callers: DaemonOptions.Callers, _ cause: any Error
+    ) -> any Error {
+        guard let cause = cause as? DBusError else { return cause }
+        // A bus that is there is neither missing nor elsewhere.
+        if cause.name == .timeout { return LifeCycleError(description: cause.message) }
+        return switch callers {
         case .bus, .busReplacingOther:
             LifeCycleError(
                 description:
-                    "There is no session bus to serve on: \(cause.message). Start a bus, or "
+                    "There is no session bus to serve on: \(cause.reason). Start a bus, or "
                     + "set DBUS_SESSION_BUS_ADDRESS to its address.")
         case .peer: LifeCycleError(description: cause.message)
         }

@@ -27,11 +27,9 @@ struct HandOver {
     private let witness: Connection
 
     /// Prepares the takeover.
-    ///
-    /// This blocks the loop while the connection to the bus is made.
-    init(to connection: Connection) throws {
+    init(to connection: Connection) async throws {
         self.connection = connection
-        witness = try Connection(to: .session, on: connection.loop)
+        witness = try await Connection.open(.session, on: connection.loop)
     }
 
     /// Takes the name, and waits until the previous owner has ended.

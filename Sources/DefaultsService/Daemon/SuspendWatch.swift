@@ -19,6 +19,8 @@ import SystemCalls
 actor SuspendWatch {
     /// How long the disk may delay the sleep: as long as logind's default delay.
     private static let patience = Duration.seconds(5)
+    /// How long the system bus may take to answer: nobody waits for it.
+    private static let longestStart = Duration.seconds(300)
     private static let logind: BusName = "org.freedesktop.login1"
     private static let manager: ObjectPath = "/org/freedesktop/login1"
     private static let interface: InterfaceName = "org.freedesktop.login1.Manager"
@@ -44,7 +46,8 @@ actor SuspendWatch {
     /// Follows the system bus until the bus ends.
     func follow() async {
         do {
-            let bus = try await Connection.joining(busAt: Address.systemBus, on: loop)
+            let bus = try await Connection.open(
+                .socket(Address.systemBus), within: Self.longestStart, on: loop)
             let sleeps = try await bus.signals(
                 MatchRule(
                     sender: Self.logind, path: Self.manager, interface: Self.interface,

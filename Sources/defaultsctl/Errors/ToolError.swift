@@ -51,10 +51,8 @@ struct ToolError: Error {
         case let error as Unexpected: self.init(error.conflict)
         case let error as ContractError: self.init(error)
         case let error as DBusError where Self.unreachable.contains(error.name):
-            let reason =
-                error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
             self.init(
-                "The defaults service cannot be reached: \(reason.onOneLine). "
+                "The defaults service cannot be reached: \(error.reason.onOneLine). "
                     + "Run 'defaultsctl doctor' to find the cause.", Self.noService)
         case let error as DBusError: self.init(error.message, Self.refused)
         default: self.init("\(error)", Self.refused)
