@@ -16,15 +16,16 @@ struct Doctor: AsyncParsableCommand {
     func run() async throws {
         let places = Places()
         let service = await ServiceCheck(places)
-        var findings = EnvironmentCheck(places: places).findings()
-        findings += service.findings
+        let silentBus = service.silentBus
+        var findings = [silentBus].compactMap(\.self)
+        findings += EnvironmentCheck(places: places).findings() + service.findings
         let layers =
             service.layerFiles.map(LayerCheck.init) ?? LayerCheck(readingFrom: .standard)
         findings += layers.findings()
         findings += InstallationCheck(places: places).findings()
         findings += PackageCheck().findings()
-        findings += await DesktopCheck(places: places).findings()
-        findings += await RoamCheck().findings()
+        findings += await DesktopCheck(places: places, asksBus: silentBus == nil).findings()
+        if silentBus == nil { findings += await RoamCheck().findings() }
         if let directory = service.directory ?? places.database {
             findings += StorageCheck(directory: directory, service: service.process).findings()
         }

@@ -9,6 +9,9 @@ import SystemCalls
 /// If the bus can start the service, this starts it.
 struct ServiceCheck {
     let places: Places
+    /// The bus that does not answer, which is the cause of much else; nil if it answers, or if there is
+    /// none.
+    private(set) var silentBus: Finding?
     private(set) var findings: [Finding] = []
     /// The process of the service; nil if there is no answer.
     private(set) var process: UInt32?
@@ -35,8 +38,14 @@ struct ServiceCheck {
             findings.append(.ok("bus", address ?? "the one in the runtime directory"))
             await lookForService(from: session, on: loop)
             await session.close()
+        } catch let error as DBusError where error.name == .timeout {
+            silentBus = .problem(
+                "bus", error.message,
+                "See whether its process is stopped: systemctl --user status dbus. Until it answers, no "
+                    + "program can start the service or find it by its name.")
+            await lookBesideBus(on: loop)
         } catch {
-            let hasService = await lookForService(from: nil, on: loop)
+            let hasService = await lookForService(from: nil, after: error, on: loop)
             let reason = (error as? DBusError)?.message ?? "\(error)"
             findings.insert(noBus(reason, isNeeded: !hasService), at: 0)
         }
@@ -62,13 +71,20 @@ struct ServiceCheck {
     ///
     /// If the bus can start it, this starts it.
     ///
+    /// - Parameters:
+    ///   - session: The bus of the session; nil if it cannot be used.
+    ///   - failure: Why not.
     /// - Returns: Whether there is one.
     @discardableResult
     private mutating func lookForService(
-        from session: Connection?, on loop: EventLoop
+        from session: Connection?, after failure: (any Error)? = nil, on loop: EventLoop
     ) async -> Bool {
         let search = ServiceSearch(on: loop, startPatience: Self.patience)
-        switch await search.run(with: session) {
+        let outcome =
+            if let failure { await search.run(after: failure) } else {
+                await search.run(with: session)
+            }
+        switch outcome {
         case .service(let connection):
             if connection !== session {
                 findings.append(
@@ -93,6 +109,20 @@ struct ServiceCheck {
         case .nobody: findings.append(nobody(hasBus: session != nil))
         }
         return false
+    }
+
+    /// Looks at the service that can be reached although the bus does not answer.
+    private mutating func lookBesideBus(on loop: EventLoop) async {
+        guard let direct = await RemoteDefaults.connectDirectly(for: .session, on: loop) else {
+            findings.append(
+                .problem(
+                    "service", "It cannot be found while the bus does not answer.",
+                    "Repair the bus, and run this command again."))
+            return
+        }
+        findings.append(Self.socketWorks)
+        await look(at: direct)
+        await direct.close()
     }
 
     private func nobody(hasBus: Bool) -> Finding {
@@ -148,8 +178,11 @@ struct ServiceCheck {
                     + "defaultsd --replace.")
         }
         await direct.close()
-        return .ok("socket", "Programs reach the service without the bus.")
+        return Self.socketWorks
     }
+
+    private static let socketWorks = Finding.ok(
+        "socket", "Programs reach the service without the bus.")
 
     /// Whether systemd runs the service.
     private static func isManaged(on connection: Connection) async -> Bool {
