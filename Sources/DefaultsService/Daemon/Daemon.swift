@@ -247,14 +247,20 @@ extension Daemon {
             await object.announceRecovered()
             openSocket(at: location)
         }
+        // The service manager knows that this daemon serves before any caller does: a caller that has
+        // its reply may ask the manager for the state of the service.
+        if !isReplaced { await reportReady(with: object) }
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
+        if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    private func reportReady(with object: DefaultsObject) async {
         let summary = await object.status
         logger.log(
             .serving, level: .info, summary, fields: [.generation: "\(await object.generation)"])
         ServiceManager.notifyReady(status: summary)
-        if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
     }
 
     /// Requests the names of the services of desktops.
