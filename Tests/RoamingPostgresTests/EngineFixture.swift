@@ -58,11 +58,10 @@ final class RoamingServer: Sendable {
 
     /// A machine of a user.
     func machine(
-        of user: String, _ replica: ReplicaID = .random(), limit: Duration = .seconds(30)
+        of user: String, _ replica: ReplicaID = .random()
     ) throws -> TestMachine {
         let address = try ServerAddress(postgres.address(user))
-        return TestMachine(
-            replica, PostgresEngine(at: address, limit: limit, on: loop.loop))
+        return TestMachine(replica, PostgresEngine(at: address, on: loop.loop))
     }
 
     /// Two machines of a new user.

@@ -1,9 +1,10 @@
 import DefaultsRoaming
 import Foundation
-import RoamingPostgres
 import TestSupport
 import TestTiers
 import Testing
+
+@testable import RoamingPostgres
 
 @Suite(.startsPrograms, .enabled(if: PostgresServer.isAvailable, missing))
 struct InterruptionTests {
@@ -80,7 +81,7 @@ struct InterruptionTests {
     @Test func `A server that does not answer is given up`() async throws {
         let server = try await RoamingServer.shared
         let user = try await server.newUser()
-        let machine = try server.machine(of: user, limit: .milliseconds(200))
+        let machine = try server.machine(of: user)
         try await machine.meet()
         try await machine.push(edit("k", "1"))
         let lock =
@@ -89,9 +90,11 @@ struct InterruptionTests {
             ["psql", "-XAtq", server.postgres.address()], input: .pipe, output: .lines)
         try psql.input?.write(contentsOf: Data((lock + "\n").utf8))
         #expect(psql.lines?.next() == "locked")
+        await machine.engine.setLimit(.milliseconds(200))
         let error = await #expect(throws: EngineError.self) {
             try await machine.push(edit("k", "2"))
         }
+        await machine.engine.setLimit(.seconds(30))
         #expect(error?.kind == .unreachable)
         // And it was not the server that has given up.
         #expect(error?.description.contains("did not answer") == true)
@@ -119,4 +122,8 @@ struct InterruptionTests {
         let values = try await machine.pull().values
         for round in 0..<4 { #expect(values["k\(round)"] == "1") }
     }
+}
+
+extension PostgresEngine {
+    fileprivate func setLimit(_ limit: Duration) { self.limit = limit }
 }

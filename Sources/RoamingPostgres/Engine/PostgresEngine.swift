@@ -17,7 +17,7 @@ package actor PostgresEngine: Engine {
     /// Whether the session is this engine's own; a pooler gives each transaction another one.
     private let hasSession: Bool
     /// After how long a call gives up.
-    let limit: Duration
+    var limit: Duration
 
     private var connection: PostgresConnection?
     private(set) var news: (@Sendable () -> Void)?
