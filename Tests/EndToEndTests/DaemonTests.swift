@@ -45,14 +45,45 @@ import Testing
         // The daily backup that follows is over when another has been made.
         #expect(desktop.gdbus("org.defaultsd.Maintenance1.BackUp").status == 0)
         let daemon = try desktop.daemonPID()
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon)/task")
-        #expect(threads.count == 2)
-        let trace = desktop.run("timeout", "-s", "INT", "3", "strace", "-f", "-p", "\(daemon)")
-            .error
-        try #require(trace.contains("attached"), "strace could not attach: \(trace)")
+        var (before, now) = ([String](), try threads(of: daemon))
+        #expect(now.count == 2)
+        try wait {
+            (before, now) = (now, try threads(of: daemon))
+            return before == now && now.allSatisfy(Self.sleepsWithoutLimit)
+        }
+        #expect(try calls(of: daemon, on: desktop) { _ = try desktop.askBus("GetId") } == [])
+    }
+
+    /// For each thread the system call that it is blocked in, with its arguments and the place in the program,
+    /// and how often it has been switched.
+    private func threads(of daemon: pid_t) throws -> [String] {
+        let place = "/proc/\(daemon)/task/"
+        return try FileManager.default.contentsOfDirectory(atPath: place).sorted().map { thread in
+            let call = try String(contentsOfFile: place + thread + "/syscall", encoding: .utf8)
+            let status = try String(contentsOfFile: place + thread + "/status", encoding: .utf8)
+            return call + status.split(separator: "\n").filter { $0.contains("ctxt") }.joined()
+        }
+    }
+
+    /// Whether a thread is blocked in a call of epoll_wait or futex, whose fourth argument is how long it
+    /// sleeps: without end.
+    private static func sleepsWithoutLimit(_ thread: String) -> Bool {
+        let words = thread.split(separator: " ")
+        return words.count > 4 && ["0x0", "0xffffffff"].contains(words[4])
+    }
+
+    /// The system calls that a process makes while others use the bus.
+    private func calls(
+        of process: pid_t, on desktop: Desktop, during use: () throws -> Void
+    ) throws -> [Substring] {
+        let file = desktop.directory.path + "/trace"
+        let strace = try desktop.trace(process, "--output=\(file)")
+        for _ in 0..<100 { try use() }
+        strace.send(SIGINT)
+        strace.waitUntilExit()
         // Those that the threads are blocked in are shown without a result: they do not end.
-        let calls = trace.split(separator: "\n").filter { $0.contains(") = ") }
-        #expect(calls == [])
+        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+            .filter { $0.contains(") = ") }
     }
 
     @Test func `Four thousand damaged archives do not stop it`() throws {
