@@ -14,6 +14,8 @@ import Testing
         let problems: [String]
         let refusals: [RoamingKey: String]
         private var running: String?
+        private var makeRoundTrip: @Sendable () async -> Void = {}
+        private var waitingForCall: [CheckedContinuation<Void, Never>] = []
         private(set) var overlaps: [String] = []
         private(set) var calls: [String] = []
 
@@ -24,9 +26,22 @@ import Testing
         private func take(_ call: String) async {
             if let running { overlaps.append("\(call) during \(running)") }
             calls.append(call)
+            for waiter in waitingForCall { waiter.resume() }
+            waitingForCall = []
             running = call
-            try? await Task.sleep(for: .milliseconds(20))
+            // Meanwhile what others have sent comes to the service.
+            for _ in 0..<20 { await makeRoundTrip() }
             running = nil
+        }
+
+        /// Has each call last for some round trips.
+        func last(for roundTrip: @escaping @Sendable () async -> Void) {
+            makeRoundTrip = roundTrip
+        }
+
+        func waitForCall() async {
+            guard calls.isEmpty else { return }
+            await withCheckedContinuation { waitingForCall.append($0) }
         }
 
         func meet(
@@ -62,7 +77,7 @@ import Testing
     ///
     /// - Parameter failures: How often the engine cannot be made at first.
     private func withService(
-        at engine: some Engine, on desktop: Desktop, afterFailures failures: Int = 0,
+        at engine: SlowEngine, on desktop: Desktop, afterFailures failures: Int = 0,
         _ body: (Connection) async throws -> Void
     ) async throws {
         let attempts = Atomic(0)
@@ -78,23 +93,19 @@ import Testing
                 }
                 return engine
             })
-        let running = Task(executorPreference: loop) { try await service.run() }
         let client = try await Connection.open(bus, on: loop)
-        while try await !client.hasOwner(of: RoamContract.busName) {
-            try await Task.sleep(for: .milliseconds(10))
+        await engine.last {
+            _ = try? await client.call(.bus, "/", "org.freedesktop.DBus", "GetId")
         }
+        var owners = try await client.ownerChanges(of: RoamContract.busName, limit: 1)
+            .makeAsyncIterator()
+        let running = Task(executorPreference: loop) { try await service.run() }
+        _ = await owners.next()
         let result: Result<Void, any Error>
         do { result = .success(try await body(client)) } catch { result = .failure(error) }
         await service.stop()
         try await running.value
         try result.get()
-    }
-
-    private func waitForCalls(of engine: SlowEngine) async throws {
-        for _ in 0..<1000 where await engine.calls.isEmpty {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(await !engine.calls.isEmpty)
     }
 
     private func call(
@@ -141,7 +152,7 @@ import Testing
             .requireOutput()
         let engine = SlowEngine()
         try await withService(at: engine, on: desktop, afterFailures: 3) { _ in
-            try await waitForCalls(of: engine)
+            await engine.waitForCall()
         }
     }
 
@@ -191,7 +202,7 @@ import Testing
             #expect(await engine.calls.isEmpty)
             try desktop.write(
                 #"{"Server": "host=/nonexistent"}"#, to: "\(RoamTerms.domain).json", in: .managed)
-            try await waitForCalls(of: engine)
+            await engine.waitForCall()
         }
     }
 
