@@ -22,7 +22,7 @@ struct Child {
             say("parent \(defaults[.count])")
             return
         }
-        alarm(20)
+        alarm(hangLimit)
         tell()
         _exit(0)
     }
@@ -35,7 +35,7 @@ struct Child {
             waitpid(child, &status, 0)
             say("child ended with \(status)")
         } else {
-            alarm(20)
+            alarm(hangLimit)
         }
         do {
             let count = try await defaults.update(.count) { $0 += 1 }

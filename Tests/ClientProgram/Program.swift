@@ -1,12 +1,16 @@
 import DefaultsClient
 import Glibc
 
+/// The seconds after which a process is ended that does not end by itself: far more than anything takes on
+/// a busy machine.
+let hangLimit: UInt32 = 1800
+
 /// A program that uses the client library as applications do, in a process of its own, for tests and
 /// measurements.
 @main struct Program {
     static func main() async {
         // Who hangs is ended, and with it the test that waits for it.
-        alarm(300)
+        alarm(hangLimit)
         let words = Array(CommandLine.arguments.dropFirst())
         switch words.first {
         case "talk" where words.count >= 2:

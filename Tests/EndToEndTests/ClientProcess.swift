@@ -5,7 +5,7 @@ import Testing
 
 /// A process that uses the client library and carries out commands: see `ClientProgram`.
 ///
-/// It is ended after five minutes, so that a test of one that hangs fails.
+/// It is ended after half an hour, so that a test of one that hangs fails.
 final class ClientProcess {
     /// What it does not say on standard output.
     let complaints: String
@@ -48,6 +48,17 @@ final class ClientProcess {
     func ask(_ command: String) throws -> String {
         try tell(command)
         return try answer()
+    }
+
+    /// What a read gives when the service has answered: on a busy machine a read may wait in vain, and then
+    /// it may be stale.
+    func fresh(_ command: String) throws -> String {
+        var answer = ""
+        try EndToEndTests.wait {
+            answer = try ask(command)
+            return try ask("state") != "unreachable"
+        }
+        return answer
     }
 
     /// Tells it to do something, whose answer is asked for later.

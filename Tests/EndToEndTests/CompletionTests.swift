@@ -211,7 +211,7 @@ import Testing
         def wait(what):
             global seen
             while not re.search(what, seen):
-                ready, _, _ = select.select([terminal], [], [], 60)
+                ready, _, _ = select.select([terminal], [], [], 1800)
                 if not ready:
                     sys.exit(f"waited for {what}, and came: {seen}")
                 try:

@@ -61,7 +61,7 @@ final class FreshnessPair {
     ///
     /// One that has found a stale read ends, and the other is not waited for.
     func verdicts() throws -> [String] {
-        while isRunning { usleep(10_000) }
+        try wait { !isRunning }
         let ended = sides.filter { !$0.isRunning }
         if ended.contains(where: { $0.waitUntilExit() != 0 }) {
             for side in sides { side.send(SIGTERM) }
