@@ -18,37 +18,41 @@ import Testing
         "backup", "roam",
     ]
 
+    /// Runs a program without a bus, which nothing here needs.
+    private func run(_ program: String, _ words: String...) throws -> ProgramResult {
+        try ShippedPrograms.requireNew()
+        let environment = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
+        return ProgramResult.run(
+            ["\(Desktop.programs)/\(program)"] + words, environment: environment)
+    }
+
     private func expect(_ name: String, _ printed: String) throws {
         let expected = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
         #expect(printed == expected, "\(name)")
     }
 
     @Test func `The help of the tool and the daemon says what they are for`() throws {
-        let desktop = try Desktop()
-        let help = try desktop.tool("--help").requireOutput()
+        let help = try run("defaultsctl", "--help").requireOutput()
         try expect("defaultsctl", help)
-        try expect(
-            "defaultsd", desktop.run(Desktop.programs + "/defaultsd", "--help").requireOutput())
+        try expect("defaultsd", run("defaultsd", "--help").requireOutput())
         let told = help.matches(of: /\n  ([a-z][a-z-]*)  +[A-Z]/).map { String($0.1) }
         #expect(told == Self.verbs)
     }
 
     @Test func `Every option that the help of write names exists`() throws {
-        let desktop = try Desktop()
-        let help = try desktop.tool("help", "write").requireOutput()
+        let help = try run("defaultsctl", "help", "write").requireOutput()
         let options = help.matches(of: /\n  (?:-h, )?(--[a-z-]+)/).map { String($0.1) }
         #expect(options.contains("--archive") && options.contains("--changed"))
         for option in options {
-            let answer = desktop.tool("write", "org.example.App", "key", option)
+            let answer = try run("defaultsctl", "write", "org.example.App", "key", option)
             #expect(!answer.error.contains("has no option"), "\(answer)")
         }
     }
 
     @Test(arguments: verbs)
     func `The help of a verb lists its arguments`(verb: String) throws {
-        let desktop = try Desktop()
-        let help = try desktop.tool("help", verb).requireOutput()
+        let help = try run("defaultsctl", "help", verb).requireOutput()
         try expect(verb, help)
-        #expect(try desktop.tool(verb, "--help").requireOutput() == help)
+        #expect(try run("defaultsctl", verb, "--help").requireOutput() == help)
     }
 }
