@@ -145,10 +145,9 @@ import Testing
     @Test func `A key that looks like something else is quoted`() throws {
         let (watcher, lines) = try watch("a.b")
         defer { watcher.send(SIGTERM) }
-        for key in ["two words", "x = 1", "\"", "n\u{A0}b", "é-._:/"] {
+        let shown = [#""two words""#, #""x = 1""#, #""\"""#, "\"n\u{A0}b\"", "é-._:/"]
+        for (key, shown) in zip(["two words", "x = 1", "\"", "n\u{A0}b", "é-._:/"], shown) {
             desktop.tool("write", "a.b", key, "-int", "1")
-        }
-        for shown in [#""two words""#, #""x = 1""#, #""\"""#, "\"n\u{A0}b\"", "é-._:/"] {
             #expect(lines.next()?.hasPrefix("a.b \(shown) = 1 (new; ") == true, "\(shown)")
         }
     }
@@ -264,8 +263,11 @@ import Testing
     @Test func `Without its bus it ends, and says so`() throws {
         let watcher = try ChildProcess(
             [Desktop.programs + "/defaultsctl", "watch"], environment: desktop.environment,
-            error: .file(desktop.directory.path + "/error"))
+            output: .lines, error: .file(desktop.directory.path + "/error"))
         try desktop.waitForMatchRule(containing: "member='Changed'")
+        // It has read what is there when it tells of a change.
+        desktop.tool("write", "a.b", "key", "-int", "1")
+        #expect(watcher.lines?.next()?.hasPrefix("a.b key = 1 ") == true)
         desktop.bus.stop()
         #expect(watcher.waitUntilExit() == 69)
         let error = try String(contentsOfFile: desktop.directory.path + "/error", encoding: .utf8)
