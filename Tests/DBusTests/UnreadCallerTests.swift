@@ -75,23 +75,23 @@ import TestSupport
     @Test func `A caller that does not read is refused until it has read`() async throws {
         let fake = try await FakeBus()
         _ = await Self.serve(on: fake.service)
+        // The pauses between the questions are counted, not measured: 10, 20 and 40 ms.
         await fake.service.setPatience(.milliseconds(50))
-        let reads = Switch()
-        let answering = Task {
-            for await question in fake.questions {
-                let value = reads.isOn ? Value.uint32(0) : Self.unread
-                try await fake.answer(question, [("OutgoingBytes", value)])
-            }
+        var questions = fake.questions.makeAsyncIterator()
+        func answer(_ value: Value) async throws {
+            #expect(await questions.next() == "unread :1.7")
+            try await fake.answer("unread :1.7", [("OutgoingBytes", value)])
         }
-        let next = try await Self.spend(":1.7", at: fake)
-        await #expect(throws: DBusError.repliesUnread) { try await next.reply() }
-        await #expect(throws: DBusError.repliesUnread) {
-            try await fake.call(from: ":1.7", "GetSmall")
-        }
+        let first = try await Self.spend(":1.7", at: fake)
+        for _ in 0..<4 { try await answer(Self.unread) }
+        await #expect(throws: DBusError.repliesUnread) { try await first.reply() }
+        let second = try await fake.send(from: ":1.7", "GetSmall")
+        try await answer(Self.unread)
+        await #expect(throws: DBusError.repliesUnread) { try await second.reply() }
         #expect(await fake.service.waitingCalls == 0)
-        reads.turnOn()
-        #expect(try await fake.call(from: ":1.7", "GetSmall") == [])
-        answering.cancel()
+        let third = try await fake.send(from: ":1.7", "GetSmall")
+        try await answer(.uint32(0))
+        #expect(try await third.reply() == [])
     }
 
     @Test func `The calls of a caller that has gone are carried out`() async throws {
