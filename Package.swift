@@ -291,7 +291,7 @@ let package = Package(
             ]),
         tests(
             "RoamingDirectoryTests",
-            ["RoamingDirectory", "DefaultsRoaming", "DBus", "SQLite", "TestSupport"]),
+            ["RoamingDirectory", "DefaultsRoaming", "DBus", "SQLite", "TestSupport", "TestTiers"]),
         tests(
             "DefaultsXfconfTests",
             ["DefaultsXfconf", "DefaultsModel", "DefaultsProtocol", "DBus", "KeyedArchive"]),

@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import SystemCalls
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DBus
 
 /// Buses that are opened while the loop goes on.
-@Suite struct OpeningTests {
+@Suite(.startsPrograms) struct OpeningTests {
     let session: PrivateSession
 
     init() throws { session = try PrivateSession() }

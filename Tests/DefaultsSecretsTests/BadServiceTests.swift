@@ -1,12 +1,13 @@
 import DBus
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import DefaultsSecrets
 
 /// Broken environments: no bus, no service, or one that violates the specification.
-struct BadServiceTests {
+@Suite(.startsPrograms) struct BadServiceTests {
     @Test(arguments: ["unix:path=/nowhere/bus", "nonsense", ""])
     func `without a bus every call is an error`(_ address: String) async throws {
         let secrets = Secrets(

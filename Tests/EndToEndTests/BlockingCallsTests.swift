@@ -1,11 +1,12 @@
 import Foundation
+import TestTiers
 import Testing
 
 /// Functions of libdbus and GLib that wait.
 ///
 /// While libdbus waits for a bus it holds a lock that all connections of the process to buses need, those
 /// of other libraries too.
-@Suite struct BlockingCallsTests {
+@Suite(.startsPrograms) struct BlockingCallsTests {
     private static let package = URL(filePath: Desktop.packageDirectory)
 
     /// The functions that wait: for a reply, for room, for a bus, for a host or for a program.

@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import TestSupport
+import TestTiers
 import Testing
 
 /// A session whose bus takes connections and says nothing: it is stopped, or only half alive.
-@Suite struct SilentBusTests {
+@Suite(.startsPrograms) struct SilentBusTests {
     let desktop: Desktop
     private static let app = "org.example.App"
 

@@ -1,11 +1,12 @@
 import DefaultsRoaming
 import Foundation
 import TestSupport
+import TestTiers
 import Testing
 
 @testable import RoamingDirectory
 
-@Suite("The memory that files take", .serialized)
+@Suite("The memory that files take", .startsPrograms, .serialized)
 struct MemoryTests {
     private static let newline = Data([UInt8(ascii: "\n")])
 
