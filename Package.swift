@@ -239,7 +239,8 @@ let package = Package(
                 "KeyedArchive", "ValuePaths", "ArchiveInspection", "PropertyList",
                 "CodecProperties", "TestSupport", "ArchiveTestSupport", "TestTiers",
             ]),
-        tests("XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport"]),
+        tests(
+            "XMLPropertyListTests", ["XMLPropertyList", "PropertyList", "TestSupport", "TestTiers"]),
         tests(
             "OpenStepPropertyListTests",
             ["OpenStepPropertyList", "KeyedArchive", "PropertyList", "TestSupport", "TestTiers"]),

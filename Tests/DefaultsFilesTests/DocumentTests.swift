@@ -1,9 +1,10 @@
 import DefaultsFiles
 import DefaultsModel
 import KeyedArchive
+import TestTiers
 import Testing
 
-struct DocumentTests {
+@Suite(.startsPrograms) struct DocumentTests {
     @Test func `JSON has values and locks in their order`() throws {
         let document = try document(
             """

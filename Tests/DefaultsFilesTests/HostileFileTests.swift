@@ -1,9 +1,10 @@
 import DefaultsFiles
 import DefaultsModel
+import TestTiers
 import Testing
 
 /// Files that nobody writes by hand: each is a document or has a problem, in bounded time and memory.
-struct HostileFileTests {
+@Suite(.startsPrograms) struct HostileFileTests {
     private static let small: [String: String] = [
         "JSON": #"{"a": [1, {"b": "\u00e9"}], "$locked": ["x*"], "c": {"$data": "AQ=="}}"#,
         "XML": xml(

@@ -1,8 +1,9 @@
 import DefaultsFiles
 import DefaultsModel
+import TestTiers
 import Testing
 
-struct ProblemTests {
+@Suite(.startsPrograms) struct ProblemTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let text: String
         let code: LayerProblem.Code

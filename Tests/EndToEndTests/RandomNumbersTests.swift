@@ -26,11 +26,6 @@ import Testing
         "EndToEndTests/TransactionTests.swift": "\"<'\\(UUID())'>\"",
         "PropertyListTests/WriterTests.swift": "property-list-\\(UUID().uuidString)",
         "TestSupport/ApplicationSandbox.swift": "instance = String(UInt32.random(in: 1 ... .max))",
-        // Campaigns, which print the seeds that they draw.
-        "EndToEndTests/ModelTests.swift": "let seed = UInt32.random(in: 0...UInt32.max)",
-        "EndToEndTests/Roaming/RoamTortureTests.swift":
-            "let seed = UInt32.random(in: 1...1_000_000)",
-        "EndToEndTests/TortureTests.swift": "let seed = \"\\(UInt32.random(in: 0...UInt32.max))\"",
     ]
 
     private static let folder = Desktop.packageDirectory + "Tests/"

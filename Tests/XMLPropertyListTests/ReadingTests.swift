@@ -1,10 +1,11 @@
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 import XMLPropertyList
 
 /// Property lists in XML that are read; numbers are the invariants of `XMLPropertyList`.
-@Suite("XML property lists") struct ReadingTests {
+@Suite("XML property lists", .startsPrograms) struct ReadingTests {
     static func document(_ body: String, _ declaration: String = "") -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

@@ -1,9 +1,10 @@
 import PropertyList
 import TestSupport
+import TestTiers
 import Testing
 import XMLPropertyList
 
-@Suite("Property lists written as XML") struct WritingTests {
+@Suite("Property lists written as XML", .startsPrograms) struct WritingTests {
     static func list(_ build: (inout PropertyListWriter) -> ObjectIndex) throws -> PropertyList {
         var writer = PropertyListWriter()
         let root = build(&writer)

@@ -101,7 +101,7 @@ extension Connection {
         like service: Connection, on loop: EventLoop
     ) throws {
         let link = try Link(serving: socket, on: loop)
-        try self.init(link, uniqueName: nil, peerName: name, sharing: service.calls)
+        try self.init(link, peerName: name, sharing: service.calls)
         let objects = service.assumeIsolated { $0.objects }
         assumeIsolated { connection in
             connection.objects = objects
