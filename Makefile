@@ -74,6 +74,9 @@ BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-ba
 	postgresql python3-cffi python3-gi python3-pip python3-setuptools
 FLEET_PACKAGES = krb5-admin-server krb5-kdc krb5-user pgbouncer postgresql
 
+# The suites that try a part of what can be wrong in a file, and everything with DEFAULTSD_THOROUGH=1.
+FORMAT_TESTS = KeyedArchiveTests|DefaultsFoundationTests|DconfFilesTests|XMLPropertyListTests
+
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \
 	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb
 
@@ -159,8 +162,9 @@ packages-test: build setup-deb
 	Tests/Packages/packages-test --thorough
 
 # The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
-fuzz:
+fuzz: setup setup-test
 	Tests/Fuzz/fuzz
+	DEFAULTSD_THOROUGH=1 .ci/scratch Tests/Harness/suite --filter '^($(FORMAT_TESTS))\.'
 
 # The picture in the README, of what the programs print in real terminals.
 picture: build setup-run

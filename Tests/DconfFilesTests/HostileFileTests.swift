@@ -39,7 +39,7 @@ import Testing
         let file = try Self.file()
         #expect(try DconfDatabase(file).entries.count == 5)
         var changed = file
-        for offset in file.indices {
+        for offset in Thoroughness.places(in: file.count) {
             for value in [0, 1, 0x7F, 0x80, 0xFF, file[offset] ^ 1, file[offset] &+ 24] as [UInt8] {
                 changed[offset] = value
                 use(changed)
@@ -50,14 +50,16 @@ import Testing
 
     @Test func `A file can end everywhere`() throws {
         let file = try Self.file()
-        for count in file.indices { use(Array(file.prefix(count))) }
-        for count in file.indices { use(Array(file.suffix(count))) }
+        for count in Thoroughness.places(in: file.count) {
+            use(Array(file.prefix(count)))
+            use(Array(file.suffix(count)))
+        }
     }
 
     @Test func `Several bytes can be wrong`() throws {
         let file = try Self.file()
         var random = SeededGenerator()
-        for _ in 0..<20_000 {
+        for _ in 0..<Thoroughness.tries(20_000) {
             var changed = file
             for _ in 0..<Int.random(in: 1..<6, using: &random) {
                 let word = Int.random(in: 4..<(file.count / 4), using: &random) * 4

@@ -260,7 +260,7 @@ import Testing
         let path = URL(filePath: folder.path + "/gschemas.compiled")
         let bytes = Array(try Data(contentsOf: path))
         var random = SeededGenerator()
-        for offset in bytes.indices {
+        for offset in Thoroughness.places(in: bytes.count) {
             var changed = bytes
             changed[offset] =
                 [0, 1, 0xFF, bytes[offset] ^ 1].randomElement(using: &random) ?? 0

@@ -38,22 +38,18 @@ struct HostileTests {
         return false
     }
 
-    /// The bytes of a fixture that are cut off or changed: all of a small one, some of a large one.
-    private static func positions(in fixture: Fixtures.Fixture) -> StrideTo<Int> {
-        stride(from: 0, to: fixture.bytes.count, by: fixture.bytes.count < 1000 ? 1 : 5)
-    }
-
     @Test("if they are cut at any byte", arguments: Fixtures.all.filter(\.isBinary))
     func cut(_ fixture: Fixtures.Fixture) {
-        for count in Self.positions(in: fixture) {
+        for count in Thoroughness.places(in: fixture.bytes.count) {
             Self.tryEverything(Array(fixture.bytes.prefix(count)))
         }
     }
 
     @Test("if any byte is changed", arguments: Fixtures.all.filter(\.isBinary))
     func changed(_ fixture: Fixtures.Fixture) {
-        for position in Self.positions(in: fixture) {
-            for change in [0x01, 0x10] as [UInt8] {
+        for position in Thoroughness.places(in: fixture.bytes.count) {
+            let changes: [UInt8] = [0x01, 0x10]
+            for change in Thoroughness.isWhole ? changes : [changes[position % 2]] {
                 var bytes = fixture.bytes
                 bytes[position] ^= change
                 Self.tryEverything(bytes)
@@ -124,15 +120,15 @@ struct HostileTests {
     func replaced(_ victim: Victim) throws {
         let list = try PropertyList(victim.bytes)
         let tree = Tree(list.root, of: list)
+        let strangers = Self.strangers(uidCount: 5)
+        let paths = tree.paths.filter { $0.first == "$objects" && !$0.contains("$classes") }
         var count = 0
-        for path in tree.paths where path.first == "$objects" && !path.contains("$classes") {
-            for stranger in Self.strangers(uidCount: 5) {
-                if Self.tryEverything(tree.replacing(path[...], by: stranger).bytes()) {
-                    count += 1
-                }
-            }
-            Self.tryEverything(tree.removing(path[...]).bytes())
+        for place in Thoroughness.places(in: paths.count * strangers.count) {
+            let path = paths[place / strangers.count][...]
+            let stranger = strangers[place % strangers.count]
+            if Self.tryEverything(tree.replacing(path, by: stranger).bytes()) { count += 1 }
         }
+        for path in paths { Self.tryEverything(tree.removing(path[...]).bytes()) }
         // Where no archive gave an object, the changes would test nothing.
         #expect(count > 0)
     }

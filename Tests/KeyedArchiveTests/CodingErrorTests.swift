@@ -364,7 +364,7 @@ struct CodingHostileTests {
             try .encoding(Car(brand: "x")), try .encoding([1: ["a", "b"]]),
         ]
         for bytes in originals.map(\.bytes) {
-            for position in bytes.indices {
+            for position in Thoroughness.places(in: bytes.count) {
                 for change in [0x01, 0x90] as [UInt8] {
                     var changed = bytes
                     changed[position] ^= change

@@ -244,7 +244,7 @@ import Testing
             try .encoding(["a": Shape2D.pair(1, "b"), "b": .group([.nothing], name: "n")]),
         ]
         for bytes in originals.map(\.bytes) {
-            for position in bytes.indices {
+            for position in Thoroughness.places(in: bytes.count) {
                 for change in [0x01, 0x90] as [UInt8] {
                     var changed = bytes
                     changed[position] ^= change

@@ -6,7 +6,7 @@ import Testing
 @Suite("Random inputs")
 struct FuzzTests {
     private static let seeds = Seeds.all.map(\.bytes) + Fixtures.all.map(\.bytes)
-    private static let runs = 2500
+    private static let runs = Thoroughness.tries(2500)
 
     @Test("of our own and of real programs meet the promises of the codec", arguments: Part.all)
     func seeds(part: Part) throws {

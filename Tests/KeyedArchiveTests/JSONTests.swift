@@ -121,7 +121,8 @@ struct JSONTests {
 
     @Test("has reals in the fewest digits that read back the same")
     func reals() throws {
-        for bits in stride(from: UInt64(1), to: 0x7FF0_0000_0000_0000, by: 0x0003_1415_9265_3589) {
+        let step = Thoroughness.isWhole ? 0x0003_1415_9265_3589 : 0x0015_8C9A_0266_1CBF
+        for bits in stride(from: UInt64(1), to: 0x7FF0_0000_0000_0000, by: step) {
             let real = Double(bitPattern: bits)
             let archive = try KeyedArchive(json: Tree.jsonOfReal(real))
             #expect(try archive.json().text == Tree.jsonOfReal(real))

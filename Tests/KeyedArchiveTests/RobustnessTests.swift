@@ -31,7 +31,7 @@ struct RobustnessTests {
 
     @Test("are an error or a value, cut at any byte", arguments: Fixtures.all)
     func cut(_ fixture: Fixtures.Fixture) {
-        for count in 0..<fixture.bytes.count {
+        for count in Thoroughness.places(in: fixture.bytes.count) {
             Self.tryEverything(Array(fixture.bytes.prefix(count)), like: nil)
         }
     }
@@ -40,7 +40,7 @@ struct RobustnessTests {
     func changed(_ fixture: Fixtures.Fixture) {
         let original = try? KeyedArchive(validating: fixture.bytes)
         let changes: [UInt8] = fixture.bytes.count < 1000 ? [0x01, 0x10, 0x80, 0xFF] : [0x11]
-        for position in fixture.bytes.indices {
+        for position in Thoroughness.places(in: fixture.bytes.count) {
             for change in changes {
                 var bytes = fixture.bytes
                 bytes[position] ^= change
@@ -69,7 +69,7 @@ struct RobustnessTests {
     func handmade() throws {
         for bytes in Self.own {
             let original = try KeyedArchive(validating: bytes)
-            for position in bytes.indices {
+            for position in Thoroughness.places(in: bytes.count) {
                 Self.tryEverything(Array(bytes.prefix(position)), like: original)
                 for change in [0x01, 0x0F, 0x10, 0xFF] as [UInt8] {
                     var changed = bytes
