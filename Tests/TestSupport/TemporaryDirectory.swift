@@ -32,12 +32,20 @@ public final class TemporaryDirectory: Sendable {
         return directory
     }
 
+    /// Removes it, again and again while a program that was killed still writes into it.
+    ///
+    /// What cannot be removed is reported with the reason.
     deinit {
-        // A program that was killed may still write into it.
-        for _ in 0..<100 {
-            try? FileManager.default.removeItem(atPath: path)
-            guard FileManager.default.fileExists(atPath: path) else { return }
-            usleep(10_000)
+        let end = ContinuousClock.now + HangGuard.limit
+        while true {
+            let error = removeTree(path)
+            guard access(path, F_OK) == 0 else { return }
+            guard [0, ENOTEMPTY, ENOENT].contains(error), ContinuousClock.now < end else {
+                let reason = String(cString: strerror(error))
+                FileHandle.standardError.write(Data("\(path) is left behind: \(reason)\n".utf8))
+                return
+            }
+            sched_yield()
         }
     }
 
@@ -49,5 +57,18 @@ public final class TemporaryDirectory: Sendable {
         let file = "\(path)/\(name)"
         try text.write(toFile: file, atomically: false, encoding: .utf8)
         return file
+    }
+}
+
+/// Removes a directory with everything in it.
+///
+/// - Returns: Why something could not be removed, as of `errno`; 0 if everything was.
+private func removeTree(_ path: String) -> Int32 {
+    do {
+        try FileManager.default.removeItem(atPath: path)
+        return 0
+    } catch {
+        let cause = (error as? CocoaError)?.underlying as? POSIXError
+        return cause?.code.rawValue ?? EIO
     }
 }
