@@ -15,17 +15,19 @@ extension Desktop {
                 sys.argv[2], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
         def call(bus, method, signature, *arguments):
             return bus.call_sync(name, path, name, method, GLib.Variant(signature, arguments),
-                                 None, 0, -1, None).unpack()
+                                 None, 0, FOREVER, None).unpack()
         def ask(bus, method, *arguments):
             signature = "(" + "s" * len(arguments) + ")"
             return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
-                "org.freedesktop.DBus", method, GLib.Variant(signature, arguments), None, 0, -1,
+                "org.freedesktop.DBus", method, GLib.Variant(signature, arguments), None, 0, FOREVER,
                 None).unpack()[0]
         def request(bus, flags):
             return bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus",
                 "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", (name, flags)), None, 0,
-                -1, None).unpack()[0]
+                FOREVER, None).unpack()[0]
         ALLOW_REPLACEMENT, REPLACE_EXISTING, DO_NOT_QUEUE = 1, 2, 4
+        # However slow the machine is; this is no limit for GLib.
+        FOREVER = 2**31 - 1
         def owner(bus): return ask(bus, "GetNameOwner", name)
         def queue(bus): return ask(bus, "ListQueuedOwners", name)
         def replace(bus):

@@ -33,7 +33,7 @@ import Testing
                     answers.setdefault(group, []).append(answer)
                     if sum(map(len, answers.values())) == sent: loop.quit()
                 bus.call(name, path, name, "SetValue", GLib.Variant("(ssv)", (
-                    "org.example.App", f"{group} {number}", GLib.Variant("i", number))), None, 0, -1,
+                    "org.example.App", f"{group} {number}", GLib.Variant("i", number))), None, 0, FOREVER,
                     None, answered)
             ask(bus, "GetId")
         """

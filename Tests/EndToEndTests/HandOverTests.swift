@@ -64,7 +64,7 @@ import Testing
                 try: print(len(bus.call_finish(result).unpack()), "facts")
                 except GLib.Error as error: print(error.message)
                 loop.quit()
-            early.call(name, path, "org.defaultsd.Maintenance1", "GetStatistics", None, None, 0, -1,
+            early.call(name, path, "org.defaultsd.Maintenance1", "GetStatistics", None, None, 0, FOREVER,
                        None, answered)
             early.flush_sync()
             # A round trip, after which the bus has passed it on.
@@ -139,7 +139,7 @@ import Testing
             def hand_over(to):
                 try:
                     to.call_sync(name, path, "org.defaultsd.Maintenance1", "HandOver", None, None, 0,
-                                 -1, None)
+                                 FOREVER, None)
                     return "given up"
                 except GLib.Error as error: return Gio.DBusError.get_remote_error(error)
             print(hand_over(stranger))
