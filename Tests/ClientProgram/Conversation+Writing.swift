@@ -19,7 +19,7 @@ extension Conversation {
             for number in 0..<(Int(words[0]) ?? 0) {
                 let length = (Int(words[1]) ?? 0) + number
                 defaults[.text("Long\(number)")] = String(repeating: "b", count: length)
-                try await defaults.flush()
+                try await defaults.flush(within: .seconds(3600))
             }
         case "reset": defaults.reset(.number(words[0]))
         case "register":
