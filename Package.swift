@@ -60,9 +60,11 @@ let package = Package(
             name: "Programs",
             description: "Builds the daemon and the tool; the Makefile enables it.")
     ],
+    // Exact, so that the same sources are built on every day. There is no Package.resolved in the
+    // repository: it would have the revisions of whatever copy the packages were fetched from.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     ],
     targets: [
         .systemLibrary(
