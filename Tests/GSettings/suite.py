@@ -10,13 +10,14 @@ import build
 import sourcepackage
 from session import HERE, require, require_equal
 
-SOURCES = pathlib.Path(
-    os.environ.get("DEFAULTSD_GLIB_SOURCE", HERE.parents[1] / ".build/gsettings/glib"))
-"""Where GLib's sources are kept."""
+SOURCES = HERE.parents[1] / ".build/gsettings/glib"
+"""Where GLib's sources are kept. DEFAULTSD_GLIB_SOURCE in the environment is another directory, which has them."""
 
 
 def fetch_sources():
     """GLib's sources of the installed version."""
+    if given := os.environ.get("DEFAULTSD_GLIB_SOURCE"):
+        return pathlib.Path(given)
     try:
         return sourcepackage.fetch("glib2.0", SOURCES)
     except sourcepackage.Missing as reason:

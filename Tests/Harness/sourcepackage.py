@@ -16,8 +16,10 @@ def run(*command, directory=None):
     done = subprocess.run(
         [str(word) for word in command], cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        reason = (done.stderr.strip() or done.stdout.strip() or "it failed").splitlines()[-1]
-        raise Missing(f"{command[0]}: {reason}")
+        said = (done.stderr.strip() or done.stdout.strip() or "it failed").splitlines()
+        # The last line of apt is only that something has failed.
+        errors = [line for line in said if line.startswith("E: ")] or said[-1:]
+        raise Missing(f"{command[0]}: {' '.join(errors)}")
     return done.stdout
 
 
@@ -32,16 +34,29 @@ def archives():
     return [f"deb-src [signed-by={KEYRING}] {line}" for line in lines]
 
 
-def fetch(package, destination):
-    """Unpacks the sources of the installed version of a package into a directory, once.
+def installed_version(package):
+    """The version of a source package, parts of which are installed."""
+    listed = run("dpkg-query", "--show", "--showformat=${source:Package} ${source:Version} ${db:Status-Status}\n")
+    rows = [line.split() for line in listed.splitlines()]
+    versions = {row[1] for row in rows if row[0] == package and row[-1] == "installed"}
+    if len(versions) != 1:
+        raise Missing(f"one version of {package} should be installed, and not {len(versions)}")
+    return versions.pop()
+
+
+def fetch(package, place):
+    """Unpacks the sources of the installed version of a package, once; the directory, whose name begins as that of
+    the place and ends with the version.
 
     The lists of packages of this machine stay as they are.
     """
-    if destination.exists():
-        return destination
-    for program in ("apt-get", "dpkg-source"):
+    for program in ("apt-get", "dpkg-query", "dpkg-source"):
         if not shutil.which(program):
             raise Missing(f"{program} is missing")
+    version = installed_version(package)
+    destination = place.with_name(f"{place.name}-{version.replace(':', '_')}")
+    if destination.exists():
+        return destination
     if not KEYRING.exists():
         raise Missing("the keys of Debian's archive are missing")
     place = destination.with_name(destination.name + ".unfinished").absolute()
@@ -53,7 +68,8 @@ def fetch(package, destination):
         "-o", f"Dir::Etc::sourcelist={place}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
         "-o", f"Dir::State::lists={place}/lists", "-o", f"Dir::Cache={place}/cache"]
     run("apt-get", "-q", *options, "update", directory=place)
-    run("apt-get", "-q", *options, "source", "--download-only", "--only-source", package, directory=place)
+    run("apt-get", "-q", *options, "source", "--download-only", "--only-source", f"{package}={version}",
+        directory=place)
     description, = place.glob("*.dsc")
     run("dpkg-source", "--no-check", "-x", description, place / "unpacked", directory=place)
     (place / "unpacked").rename(destination)
