@@ -16,9 +16,17 @@ CONTROL = 50
 
 def missing(root, packages):
     """Those of the packages that the clean system does not have."""
-    return [package for package in packages if subprocess.run(
+    return [package for package in packages if not is_installed(root, package)]
+
+
+def is_installed(root, package):
+    done = subprocess.run(
         ["chroot", root, "dpkg-query", "--show", "--showformat=${db:Status-Status}", package],
-        capture_output=True, text=True).stdout != "installed"]
+        capture_output=True, text=True)
+    # 1: it does not know the package. After any other failure, nobody knows whether it is there.
+    if done.returncode > 1:
+        raise RuntimeError(f"dpkg-query in {root} ended with {done.returncode}: {done.stderr}")
+    return done.stdout == "installed"
 
 
 @dataclasses.dataclass

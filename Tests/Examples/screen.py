@@ -4,6 +4,7 @@ import os
 import pathlib
 import struct
 import subprocess
+import tempfile
 import time
 import zlib
 
@@ -92,16 +93,19 @@ class Screen:
     def __init__(self, directory: pathlib.Path, environment: dict[str, str], patience: float):
         self.environment, self.patience = environment, patience
         reading, writing = os.pipe()
-        # It ends with this program, however that ends.
-        self.server = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "Xvfb", "-displayfd", str(writing), "-screen", "0",
-             f"{SIZE[0]}x{SIZE[1]}x24", "-fbdir", directory, "-nocursor", "-dpi", "96", "-nolisten", "tcp",
-             "-noreset"], pass_fds=[writing], env=environment, stderr=subprocess.DEVNULL)
-        os.close(writing)
-        with os.fdopen(reading) as pipe:
-            number = pipe.readline().strip()
-        if not number:
-            raise Missing("Xvfb does not start here")
+        with tempfile.TemporaryFile("w+") as log:
+            # It ends with this program, however that ends.
+            self.server = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "Xvfb", "-displayfd", str(writing), "-screen", "0",
+                 f"{SIZE[0]}x{SIZE[1]}x24", "-fbdir", directory, "-nocursor", "-dpi", "96", "-nolisten", "tcp",
+                 "-noreset"], pass_fds=[writing], env=environment, stderr=log)
+            os.close(writing)
+            with os.fdopen(reading) as pipe:
+                number = pipe.readline().strip()
+            if not number:
+                self.server.wait()
+                log.seek(0)
+                raise Missing(f"Xvfb does not start here: {log.read().strip()}")
         self.environment["DISPLAY"] = f":{number}"
         self.file = directory / "Xvfb_screen0"
         self.leave()

@@ -30,8 +30,10 @@ def need(*programs):
 
 def library_flags(*options):
     need("pkg-config", "cc")
-    if subprocess.run(["pkg-config", "--exists", "gio-2.0"]).returncode:
-        raise Missing("there are no headers of GIO (libglib2.0-dev)")
+    found = subprocess.run(
+        ["pkg-config", "--exists", "--print-errors", "gio-2.0"], stderr=subprocess.PIPE, text=True)
+    if found.returncode:
+        raise Missing(f"there are no headers of GIO (libglib2.0-dev): {found.stderr.strip()}")
     return run("pkg-config", *options, "gio-2.0", "gio-unix-2.0").split()
 
 

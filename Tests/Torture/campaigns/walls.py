@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -171,9 +170,10 @@ def ask(desktop: Desktop, wrapper: list[str], calls) -> list[str]:
 
 def sandboxes(ground: Ground, fault: str, short: int, long: int) -> Outcome:
     """A program with the host's root and other mounts has no domain of its own, and gets no more."""
-    ways = list(available_ways())
+    refusals = []
+    ways = list(available_ways(refusals))
     if not ways:
-        return Outcome(fault, 0, skipped="no sandbox can be made here")
+        return Outcome(fault, 0, skipped=f"no sandbox can be made here: {'; '.join(refusals)}")
     outcome = Outcome(fault, 0)
     closed = [
         (SERVICE, "Remove", "org.example.Torture", "key"), (MAINTENANCE, "GetStatistics"),
@@ -236,11 +236,16 @@ def cut_all(runtime: pathlib.Path, page: int) -> None:
             os.truncate(file, 0)
 
 
-def available_ways():
-    """What runs a program in a sandbox that looks like the host at first sight."""
+def available_ways(refusals):
+    """What runs a program in a sandbox that looks like the host at first sight; why others do not is added."""
     for way in (["bwrap", "--bind", "/", "/"], ["bwrap", "--bind", "/", "/", "--tmpfs", "/home"],
                 ["unshare", "--mount"], ["unshare", "--user", "--map-current-user"]):
-        with contextlib.suppress(OSError):
-            if shutil.which(way[0]) and subprocess.run(
-                    [*way, "true"], stderr=subprocess.DEVNULL).returncode == 0:
-                yield way
+        try:
+            done = subprocess.run([*way, "true"], stderr=subprocess.PIPE, text=True)
+        except OSError as error:
+            refusals.append(str(error))
+            continue
+        if done.returncode == 0:
+            yield way
+        else:
+            refusals.append(done.stderr.strip() or f"{way[0]} ended with {done.returncode}")
