@@ -23,7 +23,10 @@ ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 RELEASE = .build/release
-MODEL_SECONDS = 600
+# Not empty: bench, desktop, fuzz, fleet, packages-test and torture do each of their tasks in its shortest form.
+SHORT ?=
+THOROUGH = $(if $(SHORT),,--thorough)
+MODEL_SECONDS = $(if $(SHORT),10,600)
 # Swift's library and that of C++ are linked statically. All symbols are bound at the start, and then their
 # tables are read-only. Documentation/figures.md says what each option saves.
 LINKED = .build/linked
@@ -57,28 +60,30 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-roam.8 defaultsd-managed.5 default
 	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
-# beside us.
-BUILD_PACKAGES = libdbus-1-dev libexpat1-dev libglib2.0-dev libpq-dev libsodium-dev libsqlite3-dev gcc libc6-dev \
-	pkg-config python3
+# beside us. What Debian only recommends is not installed, so what is used of it has its own place in a list.
+MODULE_PACKAGES = gcc libc6-dev libglib2.0-dev pkg-config
+BUILD_PACKAGES = $(MODULE_PACKAGES) libdbus-1-dev libexpat1-dev libpq-dev libsodium-dev libsqlite3-dev python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	gir1.2-gtk-4.0 libgtk-4-dev librust-dbus-dev qt6-base-dev xdotool xvfb \
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
-	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal \
-	mypy python3-cffi python3-pip python3-pytest python3-setuptools \
+	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal xdg-desktop-portal-gtk \
+	mypy python3-typeshed python3-cffi python3-pip python3-pytest python3-setuptools \
 	openssl pgbouncer postgresql
 # What makes Debian packages, and what checks them.
-DEB_PACKAGES = debhelper dh-python dpkg-dev lintian python3-cffi
-BENCH_PACKAGES = gcc libc6-dev xfconf dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
+DEB_PACKAGES = build-essential debhelper dh-python dpkg-dev lintian python3-cffi
+BENCH_PACKAGES = gcc libc6-dev xfconf libxfconf-0-3 dconf-cli dconf-service dconf-gsettings-backend libdconf-dev libglib2.0-dev-bin \
 	postgresql python3-cffi python3-gi python3-pip python3-setuptools
 FLEET_PACKAGES = krb5-admin-server krb5-kdc krb5-user pgbouncer postgresql
+# What makes clean systems.
+ROOT_PACKAGES = debootstrap
 
 # The suites that try a part of what can be wrong in a file, and everything with DEFAULTSD_THOROUGH=1.
 FORMAT_TESTS = KeyedArchiveTests|DefaultsFoundationTests|DconfFilesTests|XMLPropertyListTests
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \
-	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb
+	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb setup-root
 
 all: build
 
@@ -103,6 +108,7 @@ link_library = LINK_OPTIONS="$(LIBRARY_OPTIONS)" .ci/scratch Sources/CDefaults/l
 gsettings: setup $(GSETTINGS)
 
 $(GSETTINGS): $(GSETTINGS_SOURCES) Makefile
+	@.ci/install-packages $(MODULE_PACKAGES)
 	@mkdir -p $(@D)
 	$(CC) $(GSETTINGS_FLAGS) $(filter %.c,$^) $$(pkg-config --cflags gio-2.0) -o $@ \
 		$$(pkg-config --libs gio-2.0)
@@ -128,29 +134,29 @@ docs: setup
 # All that can break is broken, and faults that are put in on purpose are found; then random calls, restarts and
 # kills beside a model of the service.
 torture: build setup-run setup-test
-	Tests/Torture/torture --thorough --programs $(CURDIR)/$(RELEASE)
-	Tests/Torture/judge $(CURDIR)/$(RELEASE)
+	Tests/Torture/torture $(THOROUGH) --programs $(CURDIR)/$(RELEASE)
+	Tests/Torture/judge $(CURDIR)/$(RELEASE) $(if $(SHORT),lost-row)
 	Tests/Model/model-test --seconds $(MODEL_SECONDS) --programs $(CURDIR)/$(RELEASE)
 	.ci/scratch Tests/Harness/suite --build
 	for place in memory directory postgres; do \
-		.build/debug/RoamTorture $(CURDIR)/$(RELEASE) --engine $$place --seeds 40 --steps 500 || exit; done
-	.ci/scratch Tests/RoamTorture/ablations $(CURDIR)/$(RELEASE)
+		.build/debug/RoamTorture $(CURDIR)/$(RELEASE) --engine $$place --seeds $(if $(SHORT),2,40) --steps 500 || exit; done
+	.ci/scratch Tests/RoamTorture/ablations $(CURDIR)/$(RELEASE) $(if $(SHORT),"base check")
 
 # Programs and test programs of desktops, unmodified.
 desktop: build setup-run setup-test
-	Tests/GSettings/gsettings-test --thorough --programs $(CURDIR)/$(RELEASE)
+	Tests/GSettings/gsettings-test $(THOROUGH) --programs $(CURDIR)/$(RELEASE)
 	Tests/GSettings/gsettings-test --sanitized --programs $(CURDIR)/$(RELEASE)
 	Tests/Xfconf/xfconf-tests --programs $(CURDIR)/$(RELEASE) $(or_skip)
 	Tests/Dconf/dconf-tests --programs $(CURDIR)/$(RELEASE) $(or_skip)
-	Tests/CDefaults/cdefaults-test --thorough --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
+	Tests/CDefaults/cdefaults-test $(THOROUGH) --programs $(CURDIR)/$(RELEASE) --library $(CURDIR)/$(LIBRARY)
 	Tests/Portal/portal-tests $(CURDIR)/$(RELEASE) $(or_skip)
-	Tests/Desktop/desktop-proofs $(or_skip)
+	Tests/Desktop/desktop-proofs $(if $(SHORT),--only mousepad) $(or_skip)
 
 # A program that cannot run here says why, and ends with this status.
 or_skip = || [ $$? -eq 77 ]
 
 # What is installed, on a clean Debian that debootstrap makes; as root.
-clean-root: build
+clean-root: build setup-root
 	Tests/CleanRoot/clean-root
 
 # The Debian packages, in .build/deb; of another version than the sources with VERSION=.
@@ -158,24 +164,27 @@ deb: build setup-deb
 	Sources/DebianPackages/packages --version $(VERSION) .build/deb
 
 # The packages on a clean Debian, and built again in other places with other tools' settings; as root.
-packages-test: build setup-deb
-	Tests/Packages/packages-test --thorough
+packages-test: build setup-deb setup-root
+	Tests/Packages/packages-test $(THOROUGH)
 
-# The codec of keyed archives, for FUZZ_SECONDS; see Tests/Fuzz/fuzz.
+# The codec of keyed archives, and the tests of all formats at every byte; see Tests/Fuzz/fuzz.
+FUZZ_SECONDS ?= $(if $(SHORT),5,60)
 fuzz: setup setup-test
-	Tests/Fuzz/fuzz
-	DEFAULTSD_THOROUGH=1 .ci/scratch Tests/Harness/suite --filter '^($(FORMAT_TESTS))\.'
+	FUZZ_SECONDS=$(FUZZ_SECONDS) Tests/Fuzz/fuzz
+	$(if $(SHORT),,DEFAULTSD_THOROUGH=1) .ci/scratch Tests/Harness/suite --filter '^($(FORMAT_TESTS))\.'
 
 # The picture in the README, of what the programs print in real terminals.
 picture: build setup-run
 	Documentation/recording/record $(RELEASE) Documentation/recording/defaultsd.svg
 
+# BENCH has its options.
+BENCH = $(if $(SHORT),--quick $(addprefix --only ,calls commands gsettings xfconf dconf library roaming))
 bench: build setup-run setup-bench
-	Tests/Bench/bench $(CURDIR)/$(RELEASE)
+	Tests/Bench/bench $(CURDIR)/$(RELEASE) $(BENCH)
 
 # Many machines of many users at a server of PostgreSQL, and what more of them need. FLEET has its options. It
 # is built as the tests are, so that both use the same objects.
-FLEET =
+FLEET = $(if $(SHORT),--users 5 --seconds 1 --rounds 10)
 fleet: build setup-fleet
 	.ci/scratch swift build --traits Programs -Xswiftc -gline-tables-only --product RoamFleet
 	.build/debug/RoamFleet $(FLEET) $(or_skip)
@@ -188,7 +197,7 @@ install: | $(addprefix $(RELEASE)/,$(PROGRAMS)) $(LIBRARY)/libdefaults.so.1 $(GS
 	install -m 644 $(LIBRARY)/libdefaults.so.1 $(DESTDIR)$(LIBDIR)
 	ln -sf libdefaults.so.1 $(DESTDIR)$(LIBDIR)/libdefaults.so
 	# The loader knows a library outside of /usr/lib only then. A package does this in its own way.
-	$(if $(DESTDIR),,-ldconfig 2>/dev/null || true)
+	$(if $(DESTDIR),,-[ "$$(id -u)" -ne 0 ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig)
 	install -m 644 Sources/CDefaults/defaults.h $(DESTDIR)$(INCLUDEDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
 		Sources/CDefaults/defaults.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/defaults.pc
@@ -258,7 +267,8 @@ uninstall:
 	rm -f $(DESTDIR)$(UNITDIR)/sockets.target.wants/defaultsd.socket
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,defaultsd.service.d/hardened.conf \
 		defaultsd-helper.socket defaultsd-helper@.service)
-	rmdir $(DESTDIR)$(UNITDIR)/defaultsd.service.d 2>/dev/null || true
+	[ ! -d $(DESTDIR)$(UNITDIR)/defaultsd.service.d ] || \
+		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(UNITDIR)/defaultsd.service.d
 	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/services/,org.defaultsd.Defaults1.service org.defaultsd.Roam1.service)
 	rm -f $(addprefix $(DESTDIR)$(BUSDIR)/adopted-services/,$(addsuffix .service,$(ADOPTED_NAMES)))
 	rm -f $(DESTDIR)$(BUSDIR)/interfaces/org.defaultsd.Defaults1.xml
@@ -292,3 +302,6 @@ setup-fleet:
 
 setup-deb:
 	@.ci/install-packages $(DEB_PACKAGES)
+
+setup-root:
+	@.ci/install-packages $(ROOT_PACKAGES)
