@@ -27,9 +27,10 @@ struct Child {
         _exit(0)
     }
 
-    /// Forks before the defaults were used; parent and child then use them.
-    func forkUnused() async {
-        let child = Self.fork()
+    /// Uses the defaults, which were not used before the fork, in the parent and in the child.
+    ///
+    /// - Parameter child: What ``fork()`` has returned.
+    func useAfterFork(_ child: pid_t) async {
         if child != 0 {
             var status: Int32 = 0
             waitpid(child, &status, 0)
@@ -72,7 +73,7 @@ struct Child {
     }
 
     /// The system's `fork`, which Swift hides as few programs can go on after it.
-    private static func fork() -> pid_t {
+    static func fork() -> pid_t {
         guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork") else {
             stop("There is no fork.")
         }

@@ -1,4 +1,5 @@
 import DefaultsClient
+import Dispatch
 import Glibc
 
 /// The seconds after which a process is ended that does not end by itself: far more than anything takes on
@@ -8,10 +9,21 @@ let hangLimit: UInt32 = 1800
 /// A program that uses the client library as applications do, in a process of its own, for tests and
 /// measurements.
 @main struct Program {
-    static func main() async {
+    static func main() {
         // Who hangs is ended, and with it the test that waits for it.
         alarm(hangLimit)
         let words = Array(CommandLine.arguments.dropFirst())
+        // While the process has one thread: a child of a process with more has only one of them, and waits for
+        // what the others would do.
+        let child = words.first == "fork-unused" ? Child.fork() : nil
+        Task {
+            await run(words, child: child)
+            exit(0)
+        }
+        dispatchMain()
+    }
+
+    private static func run(_ words: [String], child: pid_t?) async {
         switch words.first {
         case "talk" where words.count >= 2:
             var conversation = Conversation(of: words[1])
@@ -19,7 +31,8 @@ let hangLimit: UInt32 = 1800
         case "leave" where words.count == 4: leave(words[1], words[2], words[3])
         case "fresh" where words.count == 5: await FreshnessCheck(words.dropFirst()).go()
         case "fork" where words.count == 2: Child(of: words[1]).report()
-        case "fork-unused" where words.count == 2: await Child(of: words[1]).forkUnused()
+        case "fork-unused" where words.count == 2:
+            await Child(of: words[1]).useAfterFork(child ?? 0)
         case "many" where words.count == 3: await ManyDomains(words[1], words[2]).go()
         case "measure" where words.count >= 2: await Measurement(words.dropFirst()).go()
         default: stop("Unknown command, or wrong number of words: \(words)")

@@ -86,7 +86,7 @@ import Testing
         defer { continueBus() }
         let client = try ClientProcess(talkingOf: Self.app, in: desktop)
         try client.ask("register Key 7")
-        #expect(try client.ask("wait-get Key") == "7")
+        #expect(try client.ask("get-thousands Key") == "7")
         #expect(try client.ask("state") == "unreachable")
         try client.ask("set Key 5")
         #expect(try client.ask("flush 1") == "error unreachable")

@@ -32,12 +32,16 @@ class Activity:
         processor time.
         """
         self._root, self._idle, self._little = root, idle, little
-        self._seen: dict[str, tuple[float, float]] = {}
-        """For each running test, when it last had done something, and how much it had used until then."""
+        self._seen: dict[str, tuple[float, float, int]] = {}
+        """For each running test, when it last had done something, how much it had used until then, and how many
+        of its cases had been started."""
         self._programs: dict[str, list[int]] = {}
 
-    def look(self, running: set[str]) -> None:
-        """Looks what has been used since the last look."""
+    def look(self, running: dict[str, int]) -> None:
+        """Looks what the running tests have used since the last look.
+
+        `running` has how many cases of each have been started.
+        """
         now = time.monotonic()
         processes = Processes()
         tree = processes.tree(self._root)
@@ -45,20 +49,20 @@ class Activity:
         threads = processes.threads(tree)
         all_time = sum(processes.time(process) for process in tree)
         self._seen = {test: seen for test, seen in self._seen.items() if test in running}
-        for test in running:
+        for test, cases in running.items():
             programs = self._programs.get(test, [])
             thread = threads.get(thread_name(test))
             used = all_time if thread is None and not programs else (
                 (thread or 0) + sum(map(processes.time, programs)))
-            since, before = self._seen.get(test, (now, used))
+            since, before, earlier_cases = self._seen.get(test, (now, used, cases))
             # Less than before: a program of the test has ended.
-            changed = used < before or used > before + self._little
-            self._seen[test] = (now, used) if changed else (since, before)
+            changed = used < before or used > before + self._little or cases != earlier_cases
+            self._seen[test] = (now, used, cases) if changed else (since, before, earlier_cases)
 
     def idle(self) -> list[str]:
         """The tests that are idle."""
         now = time.monotonic()
-        return [test for test, (since, _) in self._seen.items() if now > since + self._idle]
+        return [test for test, (since, *_) in self._seen.items() if now > since + self._idle]
 
     def end_programs(self, test: str) -> list[str]:
         """Kills the programs of a test, and returns their command lines."""

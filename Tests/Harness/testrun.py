@@ -146,19 +146,21 @@ class Cases:
         self._events = events.open("rb")
         self._rest = b""
         self._running: dict[str, list[str]] = {}
+        self._started: dict[str, int] = {}
 
-    def running(self) -> set[str]:
-        """The identifiers of the tests of which a case runs."""
+    def running(self) -> dict[str, int]:
+        """The tests of which a case runs, by their identifiers, and how many cases of each have been started."""
         *lines, self._rest = (self._rest + self._events.read()).split(b"\n")
         for line in lines:
             if b'"testCase' in line:
                 self._read(json.loads(line)["payload"])
-        return set(self._running)
+        return {test: self._started[test] for test in self._running}
 
     def _read(self, event: dict) -> None:
         test, name = event.get("testID"), event.get("_testCase", {}).get("displayName", "")
         if event.get("kind") == "testCaseStarted":
             self._running.setdefault(test, []).append(name)
+            self._started[test] = self._started.get(test, 0) + 1
         elif event.get("kind") == "testCaseEnded" and name in self._running.get(test, []):
             self._running[test].remove(name)
             if not self._running[test]:

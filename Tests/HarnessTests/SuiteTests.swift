@@ -47,6 +47,12 @@ import Testing
         #expect(report.contains("The run was ended."), "\(report)")
     }
 
+    @Test func `A test whose cases come and go is not idle, however little each does`() throws {
+        let report = try watch(
+            "for _ in range(10): tell('testCaseEnded'); tell('testCaseStarted'); time.sleep(0.1)")
+        #expect(report == "0\n")
+    }
+
     @Test func `A test that has ended is not watched any more`() throws {
         // It ends when the harness has looked at it a few times; the processor time of the tests is little.
         let report = try watch("tell('testCaseEnded'); time.sleep(2)")
