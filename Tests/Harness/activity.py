@@ -18,6 +18,16 @@ def thread_name(test: str) -> str:
     return f"test-{number:08x}"
 
 
+def kill(process: int) -> str | None:
+    """Kills a process, and returns the beginning of its command line; nothing if it has ended."""
+    try:
+        words = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
+        os.kill(process, signal.SIGKILL)
+    except OSError:
+        return None
+    return words.replace(b"\0", b" ").decode(errors="replace")[:200]
+
+
 class Activity:
     """The processor time of tests and their programs.
 
@@ -66,16 +76,8 @@ class Activity:
 
     def end_programs(self, test: str) -> list[str]:
         """Kills the programs of a test, and returns their command lines."""
-        ended = []
-        for process in self._programs.get(test, []):
-            try:
-                words = pathlib.Path(f"/proc/{process}/cmdline").read_bytes()
-                os.kill(process, signal.SIGKILL)
-                ended.append(words.replace(b"\0", b" ").decode(errors="replace")[:200])
-            except OSError:
-                pass
         self._seen.pop(test, None)
-        return ended
+        return [line for process in self._programs.get(test, []) if (line := kill(process))]
 
 
 class Processes:
