@@ -4,6 +4,7 @@ import DefaultsFoundation
 import Foundation
 import KeyedArchive
 import PropertyList
+import TestSupport
 import Testing
 
 /// A trap ends the whole run of the tests, so that nothing needs to be expected here.
@@ -59,17 +60,19 @@ struct HostileValueTests {
         let bytes = try #require(try victim.archive()).bytes
         let list = try PropertyList(bytes)
         let tree = Tree(list.root, of: list)
+        let others = HostileTests.strangers(uidCount: 5) + ["a b", 99, -99, [1, 2]]
+        let paths = tree.paths.filter { $0.first == "$objects" && !$0.contains("$classes") }
         var count = 0
-        for path in tree.paths where path.first == "$objects" && !path.contains("$classes") {
-            let others = HostileTests.strangers(uidCount: 5) + ["a b", 99, -99, [1, 2]]
-            let changed =
-                others.map { tree.replacing(path[...], by: $0) } + [tree.removing(path[...])]
-            for tree in changed {
-                guard let archive = try? KeyedArchive(validating: tree.bytes()) else { continue }
-                try? victim.use(archive)
-                count += 1
-            }
+        func use(_ tree: Tree) {
+            guard let archive = try? KeyedArchive(validating: tree.bytes()) else { return }
+            try? victim.use(archive)
+            count += 1
         }
+        for place in Thoroughness.places(in: paths.count * others.count) {
+            let path = paths[place / others.count][...]
+            use(tree.replacing(path, by: others[place % others.count]))
+        }
+        for path in paths { use(tree.removing(path[...])) }
         #expect(count > 0)
     }
 }

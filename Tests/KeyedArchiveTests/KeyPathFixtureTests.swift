@@ -9,7 +9,7 @@ import Testing
 @Suite("A path into an archive of a real program", .startsPrograms)
 struct KeyPathFixtureTests {
     /// Some nibs have very many paths, most of them to the same objects by other ways.
-    private static let mostPaths = Thoroughness.isWhole ? 50 : 12
+    private static let mostPaths = Thoroughness.isWhole ? 50 : 8
 
     private static func paths(
         of archive: KeyedArchive
