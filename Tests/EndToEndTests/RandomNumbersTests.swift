@@ -19,12 +19,12 @@ import Testing
     private static let unique = [
         "DefaultsFoundationTests/GNUstep.swift": "UUID().uuidString",
         "DefaultsStorageTests/Scratch.swift": "defaultsd-\\(UUID().uuidString)",
+        "DefaultsServiceTests/Harness/TestPlace.swift": "\\(directory.path)/\\(UUID().uuidString)",
         "DefaultsStorageTests/SmallFileSystem.swift": "small-\\(UUID().uuidString)",
         "DocumentationTests/Formats.swift": "UUID().uuidString",
         "EndToEndTests/ClientProcess.swift": "/client-\" + UUID().uuidString",
         "EndToEndTests/QuotaTests.swift": "let number = UInt32.random(in: 1 ... .max)",
         "EndToEndTests/TransactionTests.swift": "\"<'\\(UUID())'>\"",
-        "PropertyListTests/WriterTests.swift": "property-list-\\(UUID().uuidString)",
         "TestSupport/ApplicationSandbox.swift": "instance = String(UInt32.random(in: 1 ... .max))",
     ]
 
