@@ -46,6 +46,7 @@ class Activity:
         """For each running test, when it last had done something, how much it had used until then, and how many
         of its cases had been started."""
         self._programs: dict[str, list[int]] = {}
+        self._threads: dict[str, float] = {}
 
     def look(self, running: dict[str, int]) -> None:
         """Looks what the running tests have used since the last look.
@@ -56,23 +57,30 @@ class Activity:
         processes = Processes()
         tree = processes.tree(self._root)
         self._programs = processes.by_test()
-        threads = processes.threads(tree)
+        self._threads = processes.threads(tree)
         all_time = sum(processes.time(process) for process in tree)
         self._seen = {test: seen for test, seen in self._seen.items() if test in running}
         for test, cases in running.items():
             programs = self._programs.get(test, [])
-            thread = threads.get(thread_name(test))
-            used = all_time if thread is None and not programs else (
-                (thread or 0) + sum(map(processes.time, programs)))
+            thread = self._threads.get(thread_name(test), 0)
+            used = thread + sum(map(processes.time, programs)) if self._has_own(test) else all_time
             since, before, earlier_cases = self._seen.get(test, (now, used, cases))
             # Less than before: a program of the test has ended.
             changed = used < before or used > before + self._little or cases != earlier_cases
             self._seen[test] = (now, used, cases) if changed else (since, before, earlier_cases)
 
     def idle(self) -> list[str]:
-        """The tests that are idle."""
+        """The tests that are idle.
+
+        If the tests of the second tier are idle, those that wait for their turn are, too, and are not named.
+        """
         now = time.monotonic()
-        return [test for test, (since, *_) in self._seen.items() if now > since + self._idle]
+        idle = [test for test, (since, *_) in self._seen.items() if now > since + self._idle]
+        return list(filter(self._has_own, idle)) or idle
+
+    def _has_own(self, test: str) -> bool:
+        """Whether a test has a thread or a program of its own."""
+        return bool(self._programs.get(test)) or thread_name(test) in self._threads
 
     def end_programs(self, test: str) -> list[str]:
         """Kills the programs of a test, and returns their command lines."""

@@ -65,7 +65,8 @@ class TestRun:
                 cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0)
             try:
-                self._follow(process, Cases(events))
+                if not self._follow(process, Cases(events)):
+                    os.killpg(process.pid, signal.SIGKILL)
                 self.status = process.wait()
             finally:
                 if process.poll() is None:
@@ -74,14 +75,15 @@ class TestRun:
         if self.issues and not self.status:
             self.status = 1
 
-    def _follow(self, process: subprocess.Popen, cases: "Cases") -> None:
+    def _follow(self, process: subprocess.Popen, cases: "Cases") -> bool:
+        """Reads what the tests say until they end; returns false if they have to be ended."""
         activity, rest = Activity(process.pid, self._idle, LITTLE), b""
         told = looked = time.monotonic()
         while True:
             if select.select([process.stdout], [], [], self._look)[0]:
                 data = os.read(process.stdout.fileno(), 1 << 16)
                 if not data:
-                    return
+                    return True
                 self.log.write(data)
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
@@ -90,7 +92,7 @@ class TestRun:
                 looked = time.monotonic()
                 activity.look(cases.running())
                 if not self._end_idle(activity, cases):
-                    return
+                    return False
             if time.monotonic() > told + PROGRESS:
                 told = time.monotonic()
                 print(f"{self.passed} tests passed, {self.failed} failed, {len(self.skipped)} skipped",
@@ -138,8 +140,8 @@ class TestRun:
 class Cases:
     """The test cases that run, by the events of Swift Testing.
 
-    Its lines about the start of a test do not say that: a test that is said to have started may wait for
-    its turn.
+    A case has events if its test has arguments. A test without arguments that has started may still wait for
+    its turn; `Activity` knows it by its thread when it runs.
     """
 
     def __init__(self, events: pathlib.Path):
@@ -147,21 +149,25 @@ class Cases:
         self._rest = b""
         self._running: dict[str, list[str]] = {}
         self._started: dict[str, int] = {}
+        self._without_arguments: set[str] = set()
 
     def running(self) -> dict[str, int]:
         """The tests of which a case runs, by their identifiers, and how many cases of each have been started."""
         *lines, self._rest = (self._rest + self._events.read()).split(b"\n")
         for line in lines:
-            if b'"testCase' in line:
-                self._read(json.loads(line)["payload"])
+            self._read(json.loads(line))
         return {test: self._started[test] for test in self._running}
 
-    def _read(self, event: dict) -> None:
-        test, name = event.get("testID"), event.get("_testCase", {}).get("displayName", "")
-        if event.get("kind") == "testCaseStarted":
+    def _read(self, line: dict) -> None:
+        event, kind = line["payload"], line["payload"].get("kind")
+        if line["kind"] == "test" and kind == "function" and not event["isParameterized"]:
+            self._without_arguments.add(event["id"])
+        test, name = event.get("testID", ""), event.get("_testCase", {}).get("displayName", "")
+        is_case = test in self._without_arguments
+        if kind == "testCaseStarted" or is_case and kind == "testStarted":
             self._running.setdefault(test, []).append(name)
             self._started[test] = self._started.get(test, 0) + 1
-        elif event.get("kind") == "testCaseEnded" and name in self._running.get(test, []):
+        elif (kind == "testCaseEnded" or is_case and kind == "testEnded") and name in self._running.get(test, []):
             self._running[test].remove(name)
             if not self._running[test]:
                 del self._running[test]
