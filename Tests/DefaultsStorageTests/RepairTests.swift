@@ -169,7 +169,7 @@ import Testing
             let outcome = try await RepairOutcome(of: scratch, expecting: store)
             #expect(outcome.missing.isEmpty)
         }
-        // At least, it is told.
+        // At least, it is reported.
         #expect(scratch.repair?.contains("2 keys have an earlier value") == true)
     }
 

@@ -3,7 +3,9 @@ import TestSupport
 import TestTiers
 import Testing
 
-/// What the Debian packages are made from. `make packages-test` makes and installs them.
+/// What the Debian packages are made from.
+///
+/// `make packages-test` makes and installs them.
 @Suite(.startsPrograms) struct PackagesTests {
     @Test
     func `The packages have the version of the sources and the maintainer of the environment`()

@@ -89,7 +89,7 @@ final class TestService {
 
     /// Ends the service and starts another one with its files.
     ///
-    /// Its callers are disconnected. The clock of the new one begins anew.
+    /// Its callers are disconnected. The clock of the new one starts again at zero.
     func restart(_ ending: Ending = .orderly, whileEnded change: () throws -> Void = {})
         async throws
     {

@@ -3,7 +3,9 @@ import TestSupport
 import TestTiers
 import Testing
 
-/// Machines that roam and take steps that are fixed. `make torture` draws the steps at random.
+/// Machines that roam and take steps that are fixed.
+///
+/// `make torture` draws the steps at random.
 @Suite(.startsPrograms) struct RoamTortureTests {
     @Test(arguments: [
         "death-after-storing", "moved-clock", "change-back", "death-between-looks",
