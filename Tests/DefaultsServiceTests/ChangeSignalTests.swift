@@ -2,7 +2,7 @@ import DBus
 import DefaultsProtocol
 import Testing
 
-/// Who is told about a change, and when.
+/// Which programs get the signal of a change, and when.
 @Suite struct ChangeSignalTests {
     private let domain = "org.example.App"
 

@@ -65,7 +65,7 @@ import Testing
             #expect(
                 service.log.filter { $0.level == .notice && $0.text.contains("accepts") }.count == 1
             )
-            // Both times the peer is told about the property.
+            // The peer gets a signal about the property both times.
             let announced = service.peer.events.filter { $0 == .signal("PropertiesChanged") }
             #expect(announced.count == 2)
         }

@@ -31,7 +31,7 @@ import Testing
         "Tests/EndToEndTests/BlockingCallsTests.swift",
     ]
 
-    /// The uses of the functions in the lines of a text that are no comments.
+    /// The uses of the functions in the lines of a text, without comments.
     private static func uses(in text: String) throws -> [String] {
         let name = try Regex<(Substring, Substring)>(
             #"\b(\#(forbidden.joined(separator: "|")))\b"#)

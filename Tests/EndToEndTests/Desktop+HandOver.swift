@@ -26,7 +26,7 @@ extension Desktop {
                 "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", (name, flags)), None, 0,
                 FOREVER, None).unpack()[0]
         ALLOW_REPLACEMENT, REPLACE_EXISTING, DO_NOT_QUEUE = 1, 2, 4
-        # However slow the machine is; this is no limit for GLib.
+        # A slow machine must not fail the test, and GLib takes this as no limit.
         FOREVER = 2**31 - 1
         def owner(bus): return ask(bus, "GetNameOwner", name)
         def queue(bus): return ask(bus, "ListQueuedOwners", name)

@@ -97,7 +97,7 @@ private enum UnseededDraw {
             .contains { !arguments(in: text[$0.range.upperBound...]).contains("using: &") }
     }
 
-    /// One of them stands in each draw.
+    /// Each draw contains one of them.
     private static let words = ["rand", "Rand", "shuffle", "UUID()", "uuid4", "entropy", "next()"]
 
     /// What takes its numbers from the system.

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["defaultsd", "defaultsd-roam"])
-    func `A service that waits for the bus ends when it is told to`(name: String) throws {
+    func `SIGTERM ends a service that waits for the bus`(name: String) throws {
         stopBus()
         defer { continueBus() }
         let service = try ChildProcess(

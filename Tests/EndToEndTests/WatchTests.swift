@@ -265,7 +265,7 @@ import Testing
             [Desktop.programs + "/defaultsctl", "watch"], environment: desktop.environment,
             output: .lines, error: .file(desktop.directory.path + "/error"))
         try desktop.waitForMatchRule(containing: "member='Changed'")
-        // It has read what is there when it tells of a change.
+        // It reads all values before it reports a change.
         desktop.tool("write", "a.b", "key", "-int", "1")
         #expect(watcher.lines?.next()?.hasPrefix("a.b key = 1 ") == true)
         desktop.bus.stop()

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Everything is on one loop. So a message has arrived when it was sent, and the loop itself knows if
 /// there is one. Only the writer's thread and the lanes work beside it, and the service knows if they do:
-/// each ends by handing over its outcome. So nobody has to wait for a time to see whether something
+/// each ends by handing over its outcome. So no test waits for a time to see whether something
 /// comes.
 final class Stage: Sendable {
     /// A thread that works for the loop.
