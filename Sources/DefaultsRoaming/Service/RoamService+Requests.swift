@@ -9,8 +9,9 @@ extension RoamService {
     func betweenRounds<Result: Sendable>(
         _ body: @escaping @Sendable (RoamService) async throws -> Result
     ) async throws -> Result {
-        guard !isStopping else { throw RoamError.ended }
-        return try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation { continuation in
+            // This must be checked here: other work of the loop may have run since the call above.
+            guard !isStopping else { return continuation.resume(throwing: RoamError.ended) }
             errands.append {
                 do {
                     guard await !self.isStopping else { throw RoamError.ended }
@@ -44,12 +45,14 @@ extension RoamService {
     ///
     /// - Parameter offer: A passphrase for it.
     func roamNow(with offer: KeyKeeper.Offer? = nil) async throws {
-        guard !isStopping else { throw RoamError.ended }
         refusedKeyring = nil
         // The signals of the last changes may still be on their way.
         areSettingsDue = true
         await roamer?.noteMissedChanges()
-        try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Void, any Error>) in
+            // This must be checked here: other work of the loop may have run since the call above.
+            guard !isStopping else { return continuation.resume(throwing: RoamError.ended) }
             // Together, so that they belong to the same round.
             waiters.append(continuation)
             if let offer { self.offer = offer }

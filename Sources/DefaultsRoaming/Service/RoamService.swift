@@ -201,14 +201,17 @@ package actor RoamService {
     private func sleep() async {
         timer?.cancel()
         timer = nil
-        let wait = isStopping ? .none : schedule.wait(pollInterval: engine?.pollInterval)
-        guard wait != .none, errands.isEmpty else { return await spacePushes() }
-        if case .time(let pause) = wait {
-            timer = loop.schedule(after: pause) {
-                self.assumeIsolated { $0.wake(for: .time) }
+        await withCheckedContinuation { continuation in
+            // This must be checked here: other work of the loop may have run since the call above.
+            let wait = isStopping ? .none : schedule.wait(pollInterval: engine?.pollInterval)
+            guard wait != .none, errands.isEmpty else { return continuation.resume() }
+            if case .time(let pause) = wait {
+                timer = loop.schedule(after: pause) {
+                    self.assumeIsolated { $0.wake(for: .time) }
+                }
             }
+            sleeper = continuation
         }
-        await withCheckedContinuation { sleeper = $0 }
         await spacePushes()
     }
 

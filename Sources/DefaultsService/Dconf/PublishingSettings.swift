@@ -96,10 +96,10 @@ extension DefaultsObject {
 
     /// Waits until the file has all changes up to now, or cannot be written.
     func settingsPublished() async {
-        guard dconf?.isOwner == true, dconf?.isDue == true || dconf?.isPublishing == true else {
-            return
-        }
         await withCheckedContinuation { continuation in
+            // This must be checked here: other work of the loop may have run since the call above.
+            guard dconf?.isOwner == true, dconf?.isDue == true || dconf?.isPublishing == true
+            else { return continuation.resume() }
             whenPublished { continuation.resume() }
         }
     }

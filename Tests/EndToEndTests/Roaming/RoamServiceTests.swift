@@ -108,6 +108,51 @@ import Testing
         try result.get()
     }
 
+    @Test func `A service ends, whichever step before its sleep it is stopped at`() async throws {
+        let desktop = try Desktop()
+        let loop = try EventLoop.startThread(named: "roaming")
+        defer { loop.stop() }
+        let bus = Address.address(desktop.bus.address)
+        let client = try await Connection.open(bus, on: loop)
+        for steps in 0...12 {
+            // The bus may not have seen the end of the last one yet.
+            while try await client.hasOwner(of: RoamContract.busName) {}
+            let stopper = Stopper(after: steps, on: loop)
+            let connection = try await Connection.open(bus, on: loop)
+            let service = RoamService(
+                on: connection, machine: "laptop", log: { _ in },
+                onStatus: { _ in stopper.start() }, describe: { $0.description },
+                makeEngine: { _, _, _ in SlowEngine() })
+            stopper.stop = { service.assumeIsolated { $0.stop() } }
+            // It waits for ever if it falls asleep after its stop.
+            try await Task(executorPreference: loop) { try await service.run() }.value
+            await connection.close()
+        }
+    }
+
+    /// Stops a service some turns of the loop after it has told its status; on the loop's thread.
+    private final class Stopper: @unchecked Sendable {
+        private let loop: EventLoop
+        private let steps: Int
+        private var isStarted = false
+        var stop: @Sendable () -> Void = {}
+
+        init(after steps: Int, on loop: EventLoop) {
+            (self.steps, self.loop) = (steps, loop)
+        }
+
+        func start() {
+            guard !isStarted else { return }
+            isStarted = true
+            wait(for: steps)
+        }
+
+        private func wait(for steps: Int) {
+            guard steps > 0 else { return stop() }
+            loop.perform { self.wait(for: steps - 1) }
+        }
+    }
+
     private func call(
         _ member: MemberName, _ arguments: [Value] = [], over client: Connection
     ) async throws {
