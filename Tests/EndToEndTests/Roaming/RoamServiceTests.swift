@@ -40,8 +40,10 @@ import Testing
         }
 
         func waitForCall() async {
-            guard calls.isEmpty else { return }
-            await withCheckedContinuation { waitingForCall.append($0) }
+            await withCheckedContinuation { continuation in
+                guard calls.isEmpty else { return continuation.resume() }
+                waitingForCall.append(continuation)
+            }
         }
 
         func meet(
