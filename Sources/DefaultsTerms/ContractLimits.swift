@@ -15,8 +15,11 @@ package enum ContractLimits {
     /// The most keys in one call of `Apply` or `ApplyValues`: set, removed and expected together.
     package static let maximumTransactionKeys = 1 << 18
 
-    /// The most domains in one call of `Attach`.
+    /// The most domains in one call of `Attach`, and that one connection may follow.
     package static let maximumAttachedDomains = 1 << 14
+
+    /// The most domains that all connections of a process may follow together.
+    package static let maximumFollowedDomains = 1 << 16
 
     /// The largest reply, in bytes (32 MiB).
     package static let maximumReplySize = 32 << 20

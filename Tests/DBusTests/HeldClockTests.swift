@@ -237,27 +237,6 @@ import Testing
     }
 }
 
-/// A loop with a held clock, on a thread that ends with this.
-private final class HeldLoop: Sendable {
-    let loop: EventLoop
-
-    init(isInOwnProcess: Bool = false) throws {
-        loop = try EventLoop.startThread(
-            named: "held", isInOwnProcess: isInOwnProcess, clock: .held)
-    }
-
-    deinit {
-        loop.stop()
-    }
-
-    /// Runs a closure on the loop's thread.
-    func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            loop.perform { continuation.resume(returning: body()) }
-        }
-    }
-}
-
 /// A watch, which is touched on its loop's thread only.
 private struct UncheckedWatch: @unchecked Sendable {
     let watch: EventLoop.Watch

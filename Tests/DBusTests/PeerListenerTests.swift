@@ -20,8 +20,8 @@ import TestSupport
     }
 
     /// A service with a first peer on a socket pair, and a listener beside it.
-    private func serve(
-        mostPeers: Int = 100, authenticatedWithin patience: Duration = .seconds(1800)
+    func serve(
+        mostPeers: Int = 100, patience: PeerConduct.Patience = .unlimited
     ) async throws -> (service: Connection, PeerListener) {
         var ends: [Int32] = [-1, -1]
         try #require(
@@ -37,7 +37,7 @@ import TestSupport
                     with: Result {
                         try PeerListener(
                             of: service, on: socket, mostPeers: mostPeers,
-                            authenticatedWithin: patience)
+                            patience: patience)
                     }
                 )
             }
@@ -46,11 +46,11 @@ import TestSupport
         return (service, listener)
     }
 
-    private func connect() async throws -> Connection {
+    func connect() async throws -> Connection {
         try await Connection.open(.peer("unix:path=\(directory.path)/socket"), on: otherLoop)
     }
 
-    private func echo(_ client: Connection, _ bytes: [UInt8] = [7]) async throws {
+    func echo(_ client: Connection, _ bytes: [UInt8] = [7]) async throws {
         let reply = try await client.call(nil, "/", "a.Echo", "Echo", [.bytes(bytes)])
         #expect(reply == [.bytes(bytes)])
     }
@@ -95,7 +95,7 @@ import TestSupport
     }
 
     @Test func `A peer that is not authenticated in time is disconnected`() async throws {
-        let (_, listener) = try await serve(authenticatedWithin: .milliseconds(1))
+        let (_, listener) = try await serve(patience: .init(authentication: .milliseconds(1)))
         // Its end is the only thing that can come.
         #expect(await readText(try connectByHand()).isEmpty)
         while await !listener.connections.isEmpty { await Task.yield() }
@@ -136,12 +136,7 @@ import TestSupport
         async throws
     {
         let (_, listener) = try await serve()
-        let peer = try connectByHand()
-        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
-        try File.write(
-            [0] + "AUTH EXTERNAL \(user)\r\nBEGIN\r\n".utf8, toDescriptor: peer.number,
-            named: "peer")
-        #expect(await readText(peer).starts(with: "OK "))
+        let peer = try await authenticateByHand()
         async let end: Void = listener.close(within: .seconds(1800))
         #expect(await readText(peer).isEmpty)
         // The socket of a connection that is closed refuses this.
@@ -185,17 +180,27 @@ import TestSupport
         #expect(result.output == "refused\n", "\(result)")
     }
 
-    private func connectByHand() throws -> FileDescriptor {
+    func connectByHand() throws -> FileDescriptor {
         let address = try #require(UnixSocketAddress(path: directory.path + "/socket"))
         let peer = try UnixSocket.connect(to: address)
         _ = fcntl(peer.number, F_SETFL, 0)
         return peer
     }
 
+    func authenticateByHand(negotiating: String = "") async throws -> FileDescriptor {
+        let peer = try connectByHand()
+        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
+        try File.write(
+            [0] + "AUTH EXTERNAL \(user)\r\n\(negotiating)BEGIN\r\n".utf8,
+            toDescriptor: peer.number, named: "peer")
+        #expect(await readText(peer).starts(with: "OK "))
+        return peer
+    }
+
     /// What comes next; nothing at the end.
     ///
     /// It waits on a thread of its own: tasks have few of them, and one of these has to send it.
-    private func readText(_ socket: FileDescriptor) async -> String {
+    func readText(_ socket: FileDescriptor) async -> String {
         defer { withExtendedLifetime(socket) {} }
         let number = socket.number
         return await withCheckedContinuation { continuation in
@@ -207,4 +212,10 @@ import TestSupport
             }
         }
     }
+}
+
+extension PeerConduct.Patience {
+    /// Longer than any test.
+    static let unlimited = Self(
+        authentication: .seconds(1800), reading: .seconds(1800), message: .seconds(1800))
 }

@@ -51,6 +51,23 @@ import TestSupport
         #expect(total.isQuestionDue(at: later))
     }
 
+    @Test func `While much is unread, a process gets no large reply above its share, others do`()
+        async throws
+    {
+        let session = try PrivateSession()
+        let connection = try await session.connect()
+        await connection.setBounds(Self.bounds)
+        let large = 1 << 20
+        func refusal(of name: BusName) async -> DBusError? { await connection.refusal(large, name) }
+        await connection.note(unread: UnreadTotal.share + 1, byOneProcess: [":9.1", ":9.2"])
+        // Its other connection gets none either, and one of another process does.
+        #expect(await refusal(of: ":9.2") == .repliesUnread)
+        #expect(await refusal(of: ":9.3") == nil)
+        #expect(await connection.refusal(UnreadTotal.smallReply, ":9.2") == nil)
+        await connection.setBounds(UnreadTotal.Bounds())
+        #expect(await refusal(of: ":9.2") == nil)
+    }
+
     /// Together they would leave more unread than the bus keeps of one sender.
     @Test func `Many that do not read cost the others at most their large replies`() async throws {
         let session = try PrivateSession(limits: ["max_incoming_bytes": 16 << 20])
@@ -86,6 +103,28 @@ import TestSupport
 }
 
 extension Connection {
+    /// Notes that the first of some connections of one process has left bytes unread.
+    fileprivate func note(unread bytes: Int, byOneProcess names: [BusName]) {
+        let process = CallerProcess<WaitingCall>()
+        for name in names {
+            let caller = callers.caller(named: name, on: self)
+            caller.identify(as: nil, refusal: nil)
+            caller.process = process
+        }
+        callers.caller(named: names[0], on: self).replies.note(bytes)
+        callers.unreadTotal.note(4 << 20)
+    }
+
+    /// Why a reply cannot be sent to a connection.
+    fileprivate func refusal(_ size: Int, _ name: BusName) -> DBusError? {
+        do {
+            try checkRoom(forReplyOf: size, to: callers.caller(named: name, on: self))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     fileprivate var unreadTotal: UnreadTotal { callers.unreadTotal }
 
     fileprivate func setBounds(_ bounds: UnreadTotal.Bounds) {

@@ -37,6 +37,10 @@ final class IncomingCalls {
     var judge: @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     /// The error that every call gets after the service has ended.
     var refusal: DBusError?
+    /// How many bytes peers have sent of messages that they have not finished.
+    var unfinished = 0
+    /// How much peers may take up.
+    var bounds = PeerBounds()
     /// Gives the time in place of the loop; for tests in which time passes during a call.
     var otherTime: (() -> SuspendingClock.Instant)?
 
@@ -214,11 +218,8 @@ extension IncomingCalls {
         connections[connection] = nil
     }
 
-    /// Whether so much waits to be written to peers that do not read that none gets a large reply.
-    var isMuchUnwritten: Bool {
-        let unwritten = connections.values.reduce(0) { $0 + ($1.connection?.unwrittenToPeer ?? 0) }
-        return unwritten > MessageLimits.maximumBacklogOfAllPeers
-    }
+    /// All connections.
+    var openConnections: some Sequence<Connection> { connections.values.compactMap(\.connection) }
 
     /// Stops reading or continues, as ``Connection/holdCalls()`` says.
     private func updatePause() {

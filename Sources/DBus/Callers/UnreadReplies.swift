@@ -45,6 +45,8 @@ struct UnreadReplies {
     private let patience: Duration
     private var phase = Phase.reading
     private var sinceProof = 0
+    /// How many bytes were sent to the caller and may be unread.
+    var unproven: Int { sinceProof }
     /// The part that the answer of the bus will cover.
     private var inQuestion = 0
     private var refusals = 0
@@ -127,22 +129,25 @@ struct UnreadTotal {
     /// How near the limit is.
     enum Level {
         case low
-        /// Callers may leave little unread.
+        /// Callers may leave little unread, and a process with a ``share`` of it gets no large reply.
         case high
-        /// Large replies are refused.
+        /// Nobody gets a large reply.
         case full
     }
 
     /// The bytes at which the levels begin, and after which the bus is asked.
     struct Bounds {
         var high = 256 << 20
-        var full = 512 << 20
+        var full = 768 << 20
         /// What is sent before the bus is asked again.
         var step = 32 << 20
     }
 
     /// How long an answer is valid while the level is not low.
     static let validity = Duration.milliseconds(100)
+
+    /// The bytes that a process may leave unread while the level is high (64 MiB).
+    static let share = 64 << 20
 
     /// The bytes above which a reply is large (64 KiB).
     static let smallReply = 64 << 10

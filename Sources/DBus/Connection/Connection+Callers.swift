@@ -8,6 +8,7 @@ extension Connection {
         let peer = Caller<WaitingCall>(nil, .known(nil))
         peer.connection = self
         callers.peer = peer
+        link.conduct?.unfinishedChanged = { [weak calls] in calls?.noteUnfinished($0) }
     }
 
     /// Identifies callers: from now on, the calls of a new caller wait in their order for one
@@ -148,9 +149,6 @@ extension Connection {
 
     /// Whether more waits to be written to a peer than it is sent without need.
     package var isPeerSlow: Bool { link.backlog > link.maximumBacklog }
-
-    /// How many bytes wait to be written to a peer; 0 for a bus.
-    nonisolated var unwrittenToPeer: Int { link.isDirect ? link.backlog : 0 }
 
     nonisolated func holdIfFull() { link.holdIfFull() }
 

@@ -33,11 +33,32 @@ extension Connection {
     /// Above a limit of its own, the bus stops reading from the connection.
     package var isLargelyUnread: Bool { callers.unreadTotal.level != .low }
 
-    /// Refuses a reply that could make the bus stop reading from us.
-    func checkRoom(forReplyOf weight: Int) throws(DBusError) {
-        let isLarge = weight > UnreadTotal.smallReply
-        if isLarge, calls.isMuchUnwritten { throw .tooMuchIsUnread }
-        if isLarge, callers.unreadTotal.level == .full { throw .tooMuchIsUnread }
+    /// Refuses a large reply for which there is no room at the bus, or here.
+    ///
+    /// - Parameter size: The bytes of the reply. Descriptors do not count: the reply to `Attach` has one,
+    ///   and a program that gets none does not know its settings.
+    func checkRoom(
+        forReplyOf size: Int, to caller: Caller<WaitingCall>
+    ) throws(DBusError) {
+        guard size > UnreadTotal.smallReply else { return }
+        guard !link.isDirect else {
+            guard calls.makeRoom(forReplyOf: size, to: self) else { throw .tooMuchIsUnread }
+            return
+        }
+        switch callers.unreadTotal.level {
+        case .low: return
+        case .high: try checkShare(of: caller)
+        case .full: throw .tooMuchIsUnread
+        }
+    }
+
+    /// Refuses a large reply to a process whose connections together leave too much unread.
+    private func checkShare(of caller: Caller<WaitingCall>) throws(DBusError) {
+        let others = callers.table.all.filter { $0.process === caller.process }
+        guard others.reduce(0, { $0 + $1.replies.unproven }) > UnreadTotal.share else { return }
+        // It may have read it, and has not been asked since.
+        for other in others where !other.replies.isOpen { ask(about: other) }
+        throw .repliesUnread
     }
 
     // MARK: Who it is

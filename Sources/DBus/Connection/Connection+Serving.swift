@@ -104,15 +104,16 @@ extension Connection {
 extension Connection {
     /// Answers a call, if anybody is there still.
     nonisolated func sendAnswer(
-        _ message: borrowing Message, weight: Int, to caller: Caller<WaitingCall>
+        _ message: borrowing Message, _ written: MessageWriter.Written,
+        to caller: Caller<WaitingCall>
     ) throws {
         // The caller and the message stay on this thread.
         nonisolated(unsafe) let caller = caller
         try assumeIsolated { connection in
             guard connection.link.isConnected else { return }
-            try connection.checkRoom(forReplyOf: weight)
+            try connection.checkRoom(forReplyOf: written.size, to: caller)
             try connection.link.send(message)
-            connection.noteSent(weight, to: caller)
+            connection.noteSent(written.weight, to: caller)
         }
     }
 

@@ -51,6 +51,7 @@ extension Link {
             // What is read here is dispatched in the same turn of the loop.
             isDispatching = true
             handleAll(watch, events)
+            if events.contains(.writable) { noteWritten() }
             // libdbus notices the end by reading, but a held link does not read. The waiting
             // messages have no reader any more, so there is no reason to continue.
             if isHeld, !events.isDisjoint(with: [.error, .hangUp]) {
@@ -62,6 +63,11 @@ extension Link {
             dispatch()
             if events.contains(.writable) { noteDrained() }
         }
+    }
+
+    private func noteWritten() {
+        guard let conduct else { return }
+        if backlog > maximumBacklog { conduct.noteRead() } else { conduct.noteLittleUnread() }
     }
 
     private func noteAuthentication() {
@@ -77,8 +83,14 @@ extension Link {
     /// times. So a call behind many others, or a large one, does not have to wait for other calls
     /// between two reads. A peer has nobody behind it, and its first call is carried out at once.
     private func handleAll(_ watch: OpaquePointer, _ events: Events) {
+        // Most messages come whole. Only for another part of one it is asked how large it is.
+        let isPart = (conduct?.unfinished ?? 0) > 0
+        let waiting = isPart ? bytesToRead(dbus_watch_get_unix_fd(watch)) : nil
+        var reads = 0
+        defer { noteInput(reads, waiting, events) }
         var flags = Self.flags(for: events)
         for _ in 0..<Self.readsAtOnce {
+            reads += 1
             // FALSE means out of memory: the descriptor stays ready and is handled again. After the
             // call, the watch may be gone or may no longer want to read.
             guard dbus_watch_handle(watch, flags) != 0, events.contains(.readable),
@@ -91,13 +103,25 @@ extension Link {
 
     private static let readsAtOnce = 32
 
+    private func noteInput(_ reads: Int, _ waiting: Int?, _ events: Events) {
+        guard let conduct, events.contains(.readable), authenticationLimit == nil, isConnected
+        else { return }
+        if hasCallOfPeer {
+            conduct.finishMessage()
+        } else {
+            conduct.noteInput(reads: reads, of: reads == 1 ? waiting : nil)
+        }
+    }
+
     private var hasCallOfPeer: Bool {
         isDirect && dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
     }
 
-    private func hasMoreToRead(_ descriptor: Int32) -> Bool {
+    private func hasMoreToRead(_ descriptor: Int32) -> Bool { bytesToRead(descriptor) > 0 }
+
+    private func bytesToRead(_ descriptor: Int32) -> Int {
         var bytes: Int32 = 0
-        return ioctl(descriptor, UInt(FIONREAD), &bytes) == 0 && bytes > 0
+        return ioctl(descriptor, UInt(FIONREAD), &bytes) == 0 ? Int(bytes) : 0
     }
 
     private static func flags(for events: Events) -> UInt32 {

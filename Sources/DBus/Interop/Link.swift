@@ -38,6 +38,8 @@ final class Link {
     /// Ends the connection of a peer that has connected to us and is not authenticated in time; nil
     /// when it is.
     var authenticationLimit: EventLoop.Timer?
+    /// What a peer that has connected to us leaves undone; nil for all others.
+    let conduct: PeerConduct?
     /// Whether the connection is to one peer, without a bus.
     let isDirect: Bool
     /// Whether the message that is being dispatched may be a call (7).
@@ -87,27 +89,42 @@ final class Link {
 
     /// Takes over the connection of a peer that a server of libdbus has accepted.
     ///
-    /// - Parameter patience: How long the peer may take to be authenticated.
+    /// The peer may send no descriptors: with a few unfinished messages it could take all that this
+    /// process has.
+    ///
+    /// - Parameter patience: How long the peer may leave something undone.
     convenience init(
-        accepted connection: OpaquePointer, within patience: Duration, on loop: EventLoop
+        accepted connection: OpaquePointer, patience: PeerConduct.Patience, on loop: EventLoop
     ) {
         dbus_connection_set_exit_on_disconnect(connection, 0)
         self.init(
             owning: connection, isDirect: true,
-            maximumBacklog: MessageLimits.maximumBacklogOfPeer, on: loop)
-        authenticationLimit = loop.schedule(after: patience) { [weak self] in
-            guard let self, !isClosed else { return }
-            dbus_connection_close(self.connection)
-            dispatchSoon()
+            maximumBacklog: MessageLimits.maximumBacklogOfPeer,
+            conduct: PeerConduct(patience, on: loop), on: loop)
+        dbus_connection_set_max_message_unix_fds(connection, 0)
+        conduct?.cutOff = { [unowned self] in cutOff() }
+        authenticationLimit = loop.schedule(after: patience.authentication) { [weak self] in
+            self?.cutOff()
         }
+    }
+
+    /// Ends the connection of a peer: its end comes as if the peer had ended it.
+    func cutOff() {
+        guard !isClosed, isIntact else { return }
+        conduct?.end()
+        dbus_connection_close(connection)
+        _ = releaseIfWritten()
+        dispatchSoon()
     }
 
     /// Takes over a connection of libdbus.
     init(
         owning connection: OpaquePointer, isDirect: Bool,
-        maximumBacklog: Int = MessageLimits.maximumBacklog, on loop: EventLoop
+        maximumBacklog: Int = MessageLimits.maximumBacklog, conduct: PeerConduct? = nil,
+        on loop: EventLoop
     ) {
         self.maximumBacklog = maximumBacklog
+        self.conduct = conduct
         loop.preconditionOnLoop("a connection was opened")
         self.loop = loop
         self.connection = connection
@@ -164,6 +181,7 @@ final class Link {
         guard !isClosed, isIntact else { return lose() }
         isClosed = true
         authenticationLimit?.cancel()
+        conduct?.end()
         departure?.cancel()
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -204,6 +222,7 @@ final class Link {
         guard !isClosed else { return }
         (isClosed, isLost) = (true, true)
         let tell = lost
+        conduct?.end()
         departure?.cancel()
         (receive, drained, dispatched, lost) = (nil, nil, nil, nil)
         for watch in watches.values { watch.cancel() }
@@ -223,7 +242,7 @@ final class Link {
     func setPaused(_ isPaused: Bool) {
         guard self.isPaused != isPaused, !isClosed else { return }
         self.isPaused = isPaused
-        updateWatches()
+        noteHold()
         if !isHeld { dispatchSoon() }
     }
 
@@ -261,6 +280,7 @@ extension Link {
         }
         var serial: dbus_uint32_t = 0
         try checkMemory(dbus_connection_send(connection, message.pointer, &serial))
+        if let conduct, backlog > maximumBacklog { conduct.noteUnread() }
         // This call may have written earlier messages, and no event will report that.
         if releaseIfWritten() { dispatchSoon() }
         noteDrained()
@@ -290,7 +310,7 @@ extension Link {
     func holdIfFull() {
         guard !isBacklogged, isConnected, backlog > maximumBacklog else { return }
         isBacklogged = true
-        updateWatches()
+        noteHold()
     }
 
     /// Continues if enough has been written, or if nothing will be written any more.
@@ -301,7 +321,13 @@ extension Link {
             return false
         }
         isBacklogged = false
-        updateWatches()
+        noteHold()
         return true
+    }
+
+    /// Stops reading, or reads again.
+    private func noteHold() {
+        conduct?.noteHold(isHeld)
+        updateWatches()
     }
 }

@@ -44,12 +44,15 @@ package struct MessageWriter: ~Copyable {
     ) throws -> Written {
         var writer = MessageWriter(message, path: path)
         try body(&writer)
-        return Written(signature: try writer.layout.finish(), weight: writer.layout.weight)
+        return Written(
+            signature: try writer.layout.finish(), size: writer.size, weight: writer.layout.weight)
     }
 
     /// The size of the contents.
     struct Written {
         let signature: Signature
+        /// How many bytes it has, without the header.
+        let size: Int
         /// How many bytes the message counts when messages are limited.
         let weight: Int
     }

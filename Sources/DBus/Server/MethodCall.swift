@@ -171,7 +171,7 @@ package final class MethodCall {
             "\(interface).\(member) is declared to reply '\(outputSignature)', "
                 + "not '\(written.signature)'.")
         do {
-            try connection.sendAnswer(reply, weight: written.weight, to: caller)
+            try connection.sendAnswer(reply, written, to: caller)
         } catch {
             isReplyRefused = true
             sendError(error)

@@ -20,7 +20,7 @@ package actor PeerListener {
     ///
     /// Those who come later are disconnected at once, and can use the bus.
     private let mostPeers: Int
-    private let patience: Duration
+    private let patience: PeerConduct.Patience
     private let judge: @Sendable (PeerCredentials?) -> DBusError?
 
     private let service: Connection
@@ -38,13 +38,24 @@ package actor PeerListener {
     ///   - socket: A listening Unix stream socket. The listener uses a duplicate. The socket
     ///     becomes non-blocking.
     ///   - mostPeers: How many peers may be connected.
-    ///   - patience: How long a peer may take to be authenticated.
     ///   - judge: Says why a peer may not call at all; nil if it may. It is called for each peer, on
     ///     the loop's thread.
     /// - Throws: ``DBusError``, of the name `InvalidArgs` if it is not such a socket.
     package init(
         of service: Connection, on socket: FileDescriptor, mostPeers: Int,
-        authenticatedWithin patience: Duration = .seconds(30),
+        refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
+    ) throws {
+        try self.init(
+            of: service, on: socket, mostPeers: mostPeers, patience: PeerConduct.Patience(),
+            refusing: judge)
+    }
+
+    /// Does the same for tests, which choose the patience.
+    ///
+    /// - Parameter patience: How long a peer may leave something undone.
+    init(
+        of service: Connection, on socket: FileDescriptor, mostPeers: Int,
+        patience: PeerConduct.Patience,
         refusing judge: @escaping @Sendable (PeerCredentials?) -> DBusError? = { _ in nil }
     ) throws {
         self.judge = judge
@@ -66,7 +77,7 @@ package actor PeerListener {
     private func accept(_ accepted: OpaquePointer) {
         // The link stays on this thread.
         nonisolated(unsafe) let link = Link(
-            accepted: accepted, within: patience, on: service.loop)
+            accepted: accepted, patience: patience, on: service.loop)
         guard peers.count < mostPeers else { return link.close() }
         do {
             self.accepted += 1

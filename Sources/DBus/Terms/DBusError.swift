@@ -240,8 +240,8 @@ extension DBusError {
 
     static let tooMuchIsUnread = DBusError(
         .limitsExceeded,
-        "Others leave so much unread that a large reply could make the bus stop serving everybody; "
-            + "ask for less, or call again later.")
+        "Programs leave so much unread that there is no room for a large reply; ask for less, or call "
+            + "again later.")
 
     static let unanswered = DBusError(.failed, "The service dropped the call without an answer.")
 

@@ -20,8 +20,14 @@ enum MessageLimits {
     /// The same for one of many peers without a bus, which do without a reply that waits (64 KiB).
     static let maximumBacklogOfPeer = 64 << 10
 
-    /// The bytes that may wait to be written to all such peers before large replies are refused.
+    /// The bytes that may wait to be written to all such peers before the one with the most pays.
     static let maximumBacklogOfAllPeers = 256 << 20
+
+    /// The bytes that all such peers may have sent of unfinished messages before the one with the most
+    /// pays.
+    ///
+    /// There is room for one of the largest messages.
+    static let maximumUnfinished = maximumMessage + (16 << 20)
 
     /// The bytes of waiting calls; above that, a new call must wait for room.
     ///

@@ -32,6 +32,13 @@ extension ContractError {
         "One call takes at most \(ContractLimits.maximumAttachedDomains) domains. Split it."
     )
 
+    /// For a process whose connections together follow too many domains.
+    package static let tooManyFollowed = ContractError(
+        .limitsExceeded,
+        "The connections of a process follow at most \(ContractLimits.maximumFollowedDomains) domains "
+            + "together. Call Unfollow, or close some connections.",
+        .nothingChanged)
+
     package init(domainTwice name: String) {
         self.init(
             .invalidArguments, "The domain \(name.quotedForMessage) is given twice. Give it once.")

@@ -7,41 +7,56 @@ import DefaultsTerms
 ///
 /// Invariants:
 /// 1. A change is sent to those who follow its domain, except its writer, whose reply says it.
-/// 2. A program that does not read gets no more signals. When it has read, it gets one for each
+/// 2. A process follows at most ``ContractLimits/maximumFollowedDomains``, over all its connections: each takes
+///    up memory, and time when the connection ends.
+/// 3. A program that does not read gets no more signals. When it has read, it gets one for each
 ///    layer of a domain that has changed meanwhile, without names.
 struct Followers {
     /// A program, and what it follows.
     final class Follower {
         fileprivate let connection: Connection
+        fileprivate let process: UInt32?
         fileprivate var domains: Set<String> = []
         /// Whether its signals have values.
         fileprivate var getsValues = true
         /// The changes that were not sent because the program did not read.
         fileprivate var missed: [Domain: Generation] = [:]
 
-        fileprivate init(_ connection: Connection) {
+        fileprivate init(_ connection: Connection, of process: UInt32?) {
             self.connection = connection
+            self.process = process
         }
     }
 
     private var followers: [ObjectIdentifier: Follower] = [:]
     private var byDomain: [String: [ObjectIdentifier: Follower]] = [:]
+    /// How many domains each process follows; the unknown ones together.
+    private var counts: [UInt32?: Int] = [:]
 
     /// Has a program follow domains.
     ///
-    /// - Parameter getsValues: Whether its signals have values from now on.
+    /// - Parameters:
+    ///   - process: The number of its process; nil if it is not known.
+    ///   - getsValues: Whether its signals have values from now on.
     /// - Returns: Whether it has not followed any before.
-    /// - Throws: `ContractError` if it follows too many.
+    /// - Throws: `ContractError` if it, or its process, follows too many.
     mutating func add(
-        _ names: [String], for connection: Connection, gettingValues getsValues: Bool
+        _ names: [String], for connection: Connection, of process: UInt32?,
+        gettingValues getsValues: Bool
     ) throws -> Bool {
         let number = ObjectIdentifier(connection)
         let isNew = followers[number] == nil
-        let follower = followers[number] ?? Follower(connection)
+        let follower = followers[number] ?? Follower(connection, of: process)
         let all = follower.domains.union(names)
         guard all.count <= ContractLimits.maximumAttachedDomains else {
             throw ContractError.tooManyDomains
         }
+        let added = all.count - follower.domains.count
+        let count = counts[follower.process, default: 0] + added
+        guard added == 0 || count <= ContractLimits.maximumFollowedDomains else {
+            throw ContractError.tooManyFollowed
+        }
+        counts[follower.process] = count
         follower.domains = all
         follower.getsValues = getsValues
         followers[number] = follower
@@ -56,9 +71,16 @@ struct Followers {
             byDomain[name]?[number] = nil
             if byDomain[name]?.isEmpty == true { byDomain[name] = nil }
         }
+        let before = follower.domains.count
         follower.domains.subtract(names)
-        follower.missed = follower.missed.filter { !names.contains($0.key.name) }
+        count(follower.domains.count - before, for: follower.process)
+        follower.missed = follower.missed.filter { follower.domains.contains($0.key.name) }
         if follower.domains.isEmpty { followers[number] = nil }
+    }
+
+    private mutating func count(_ difference: Int, for process: UInt32?) {
+        let count = counts[process, default: 0] + difference
+        counts[process] = count > 0 ? count : nil
     }
 
     /// Forgets a program that has gone.
@@ -96,9 +118,12 @@ struct Followers {
 extension DefaultsObject {
     /// Has a program follow domains until it has gone.
     func follow(
-        _ names: [String], by connection: Connection, gettingValues getsValues: Bool
+        _ names: [String], by connection: Connection, of process: UInt32?,
+        gettingValues getsValues: Bool
     ) throws {
-        guard try followers.add(names, for: connection, gettingValues: getsValues) else { return }
+        let isFirst = try followers.add(
+            names, for: connection, of: process, gettingValues: getsValues)
+        guard isFirst else { return }
         let number = ObjectIdentifier(connection)
         connection.assumeIsolated { connection in
             connection.onDisconnect { [weak self] in

@@ -199,7 +199,7 @@ extension DefaultsObject {
         }
         try replyWithDomains(to: call, as: form) {
             try follow(
-                $0.map(\.domain.name), by: call.connection,
+                $0.map(\.domain.name), by: call.connection, of: call.credentials?.processID,
                 gettingValues: form is any ArchiveAttachCall.Type)
         }
     }
