@@ -142,7 +142,7 @@ extension BusService {
     }
 
     /// Goes to the bus.
-    private func leaveSocket(_ state: DirectState) {
+    func leaveSocket(_ state: DirectState) {
         close()
         forgetCalls()
         direct = state

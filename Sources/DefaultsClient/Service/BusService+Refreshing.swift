@@ -136,7 +136,7 @@ extension BusService {
             guard let self, attachment == self.attachment else { return }
             switch answers {
             case .success(let changes): took([copy]) { $0.take(changes, since: since, $1) }
-            case .failure(let error): refused([copy], error)
+            case .failure(let error): refused([copy], error, inParts: true)
             }
         }
         for layer in layers {
@@ -160,15 +160,16 @@ extension BusService {
     }
 
     /// Handles a failure to read copies.
-    private func refused(_ copies: [DomainCopy], _ error: any Error) {
+    ///
+    /// - Parameter inParts: Whether each layer was asked for by itself.
+    private func refused(_ copies: [DomainCopy], _ error: any Error, inParts: Bool = false) {
         lock.change { access in
             for copy in copies { access[copy.state].requests.end() }
         }
-        // The service has too much to do for the moment.
-        guard let refusal = error as? ContractError, refusal.code != .limitsExceeded else {
-            return lost(error, attachment)
-        }
-        if refusal.code == .accessDenied && !isConfined {
+        guard let refusal = error as? ContractError else { return lost(error, attachment) }
+        if refusal.code == .limitsExceeded {
+            refusedForNow(copies, inParts: inParts)
+        } else if refusal.code == .accessDenied && !isConfined {
             isConfined = true
             attach(copies)
         } else if copies.count > 1 {
@@ -181,6 +182,21 @@ extension BusService {
                 for copy in copies { access[copy.state].refuseReading(access) }
             }
         }
+    }
+
+    /// Goes on after the service had no room for an answer.
+    ///
+    /// The service is there, and what it has is not known. So whoever waits goes on waiting.
+    private func refusedForNow(_ copies: [DomainCopy], inParts: Bool) {
+        progress.add(1, ordering: .relaxed)
+        // The bus has a share of its own for this process.
+        if direct.isUsed { return leaveSocket(.closed) }
+        if inParts { return retrySoon() }
+        // Smaller answers, for which there may be room. Signals tell of later changes.
+        let begun = lock.change { access in
+            copies.filter { access[$0.state].requests.begin() }
+        }
+        for copy in begun { ask(copy, LayerName.allCases, since: 0) }
     }
 
     /// Calls a method of the service.

@@ -81,6 +81,8 @@ final class BusService: Service, @unchecked Sendable {
     /// How long until the connection to a missing bus is retried, at first and at most.
     private static let firstRetry = Duration.milliseconds(100)
     private static let lastRetry = Duration.seconds(30)
+    /// The same for a service that has no room for an answer.
+    private static let lastRetryOfRefused = Duration.seconds(1)
     /// How long until the start of the service is retried.
     private static let repairTime = Duration.seconds(5)
     /// How many lost calls in a row are sent again at once: if a daemon dies, another one follows.
@@ -310,6 +312,12 @@ extension BusService {
             if connection == nil { connect() } else { askAgain() }
         }
         retryDelay = min(retryDelay * 2, Self.lastRetry)
+    }
+
+    /// Retries within a second: the service has had no room for an answer.
+    func retrySoon() {
+        retryDelay = min(retryDelay, Self.lastRetryOfRefused)
+        retryLater()
     }
 
     /// Retries after some seconds, in which the user can repair the service.
