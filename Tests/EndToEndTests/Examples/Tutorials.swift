@@ -18,7 +18,7 @@ struct Tutorials {
 
     /// Compiles the program and has it write its archives.
     private init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory.shared()
         let source = Desktop.packageDirectory + "Tests/GNUstep/tutorials.m"
         let command =
             "gcc $(gnustep-config --objc-flags) -o \"$0\" \"$1\" $(gnustep-config --base-libs)"
