@@ -181,8 +181,9 @@ const char *defaults_error_name(int code);
  *
  * Each function returns the value of the strongest layer that has the key; see defaults_layer_t. The
  * fallback is returned if there is no value, and also if the value cannot be read as the type. Then
- * defaults_last_error() is DEFAULTS_ERROR_TYPE, or another code. The name of a key has 1 to 1024 bytes of
- * UTF-8.
+ * defaults_last_error() is DEFAULTS_ERROR_TYPE, or another code: DEFAULTS_ERROR_UNREACHABLE if the service
+ * has never answered, so that nobody knows whether there is a value. A program that stores what it reads
+ * has to look at it. The name of a key has 1 to 1024 bytes of UTF-8.
  */
 
 /* Reads a boolean. Numbers are not booleans. */

@@ -219,8 +219,8 @@ extension Defaults {
     ///
     /// The key's default is returned only if no layer has a value.
     ///
-    /// - Throws: `undecodable` if the value is not of the key's type; `unreachable` if a large value
-    ///   cannot be fetched; `forked` in a forked process.
+    /// - Throws: `undecodable` if the value is not of the key's type; `unreachable` if the service has
+    ///   never answered, or if a large value cannot be fetched; `forked` in a forked process.
     public func value<Value>(of key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
         try store.readValue(of: key)
     }

@@ -117,6 +117,9 @@ extension DomainCopy {
             return counter.value <= generation
         }
 
+        /// Whether it is known what there is, though maybe not what there is now.
+        var isKnown: Bool { wasRead || isCurrent }
+
         /// Whether the page shows a change that is not here: some process reaches the service.
         var isOutdated: Bool { counter.map { $0.value > generation } ?? false }
 

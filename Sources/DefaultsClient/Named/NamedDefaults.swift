@@ -57,7 +57,7 @@ extension NamedDefaults {
     package func value(of key: String) throws(DefaultsError) -> StoredValue? {
         try Fork.check()
         let name = KeyName(key)
-        let found = store.find(name)
+        let found = try store.findKnown(name)
         guard let entry = found.entry else { return nil }
         if let decoded = entry.decoded as? Decoded<StoredValue> { return decoded.value }
         let value: StoredValue
@@ -79,7 +79,7 @@ extension NamedDefaults {
     ) throws(DefaultsError) -> KeyedArchive? {
         try Fork.check()
         let name = KeyName(key)
-        return try archive(of: layer.map { store.find(name, in: $0) } ?? store.find(name), name)
+        return try archive(of: store.findKnown(name, in: layer), name)
     }
 
     private func archive(
@@ -99,7 +99,7 @@ extension NamedDefaults {
     /// The layer that the value in effect comes from; nil if there is none.
     package func layer(of key: String) throws(DefaultsError) -> DefaultsLayer? {
         try Fork.check()
-        return store.find(KeyName(key)).layer
+        return try store.findKnown(KeyName(key)).layer
     }
 
     /// Whether the administrator has locked a key.

@@ -199,6 +199,7 @@ extension Store {
             noteRead(key, in: layer)
             return value
         } catch {
+            guard error.code != .unreachable else { throw error }
             // Notes the value that cannot be read, so that it is kept if the program sets the key.
             _ = try? readValue(of: key, in: layer)
             throw .unread(key.id, in: name, error)

@@ -21,14 +21,35 @@ extension Store {
 
     func readValue<Value>(of key: DefaultsKey<Value>) throws(DefaultsError) -> Value {
         try Fork.check()
-        return try value(of: find(key.id), as: key) ?? key.defaultValue
+        return try value(of: findKnown(key.id), as: key) ?? key.defaultValue
     }
 
     func readValue<Value>(
         of key: DefaultsKey<Value>, in layer: DefaultsLayer
     ) throws(DefaultsError) -> Value? {
         try Fork.check()
-        return try value(of: find(key.id, in: layer), as: key)
+        return try value(of: findKnown(key.id, in: layer), as: key)
+    }
+
+    /// The value of a key, or of one layer of it, and never nothing because nobody has answered.
+    ///
+    /// - Throws: `unreachable` if nothing was found and the service has never said what there is.
+    func findKnown(
+        _ name: KeyName, in layer: DefaultsLayer? = nil
+    ) throws(DefaultsError) -> Found {
+        let found = layer.map { find(name, in: $0) } ?? find(name)
+        guard found.entry == nil || found.layer == .registered else { return found }
+        if let reason = reasonForNotKnowing { throw .unreachable(reason) }
+        return found
+    }
+
+    /// Why it is not known what the domain has; nil if it is known.
+    private var reasonForNotKnowing: String? {
+        lock.read { access in
+            guard !copies.allSatisfy({ access[$0.state].isKnown }) else { return nil }
+            if case .unreachable(let reason) = service.state(access) { return reason }
+            return "The settings service has not answered yet."
+        }
     }
 
     /// The value of what was found; nil if nothing was found.

@@ -82,9 +82,9 @@ class Domain(MutableMapping[str, Any]):
     def get(self, key: str, default: Default, /) -> Any | Default: ...
 
     def get(self, key: str, default: Any = None, /) -> Any:
-        """The value of a key, or the default.
+        """The value of a key, or the default, also if the service has never answered: see `state`.
 
-        If the default is a bool, int, float, str or bytes, the result is of the same type: a value of
+        `domain[key]` raises UnreachableError then. If the default is a bool, int, float, str or bytes, the result is of the same type: a value of
         another type is the default, too.
         """
         pointer, kind = self._handle.pointer, type(default)
