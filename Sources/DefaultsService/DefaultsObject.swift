@@ -164,7 +164,7 @@ extension DefaultsObject {
                 property(Contract.pendingChanges) {
                     .uint32(UInt32(clamping: $0.database.pendingChanges))
                 },
-                property(Contract.storageError) { .string($0.trouble.sentence) },
+                property(Contract.storageError) { .string($0.storageError) },
                 property(Contract.databasePath) { .string($0.database.path) },
                 property(Contract.busAddress) { object in
                     .string(object.connection.uniqueName == nil ? "" : Address.ofSessionBus)

@@ -148,6 +148,14 @@ extension Notice {
                 + "are not in the database yet are now in \(now).")
     }
 
+    static func movedJournal(_ path: String) -> Notice {
+        Notice(
+            severity: .information,
+            description:
+                "The database was at another place when the journal in \(path) was written. Its "
+                + "changes are taken from there.")
+    }
+
     static func storeRenewed(_ path: String) -> Notice {
         Notice(
             severity: .warning,

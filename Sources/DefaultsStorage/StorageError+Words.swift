@@ -197,6 +197,13 @@ extension StorageError {
             domain: domain, cause: cause)
     }
 
+    static func journalInUse(_ path: String) -> StorageError {
+        StorageError(
+            .cannotOpen,
+            "No journal can be begun in \(path): other processes have their journals there. They serve "
+                + "databases that were at this path before. End them.")
+    }
+
     static func journalLost(_ domain: Domain, _ cause: StorageError) -> StorageError {
         StorageError(
             .cannotJournal,

@@ -4,12 +4,15 @@ internal import Glibc
 //
 // 1. The places are given once, by a process that is not confined yet. Nothing adds to them.
 // 2. A file that is changed is below one of the first places, by its name, and no symbolic link leads
-//    from there to elsewhere. The place itself may be a link, as the user has made it.
+//    from there to elsewhere. The place itself may be a link, as the user has made it; then the file
+//    may also be named by the path that the link leads to. The process that asks cannot make links.
 // 3. Of a directory above a place, no more can be done than to make what is missing on the way there, to
 //    list it and to wait until it is on the disk.
 // 4. Below a place that is only read, links are followed: those who may make files there may choose
 //    what is read.
-// 5. A file elsewhere is only read, and only if it is a database of this program: a backup that the
+// 5. Where a link leads that has the name of a file which may be one, that file may be changed, and so may
+//    those beside it whose names begin as its name does. The process that asks cannot make such a link.
+// 6. A file elsewhere is only read, and only if it is a database of this program: a backup that the
 //    user has named.
 
 /// Opens, makes, renames and removes files for a confined process, in the places that were given.
@@ -22,12 +25,17 @@ package struct FileKeeper {
         package let own: [String]
         /// Directories whose files may be read.
         package let read: [String]
+        /// Files that the user may have replaced by links.
+        package let links: [String]
         /// Which databases may be read wherever they are: those of SQLite with this application ID.
         package let databases: UInt32
 
         /// Names places, by absolute paths.
-        package init(own: [String], read: [String], databases: UInt32) {
-            (self.own, self.read, self.databases) = (own, read, databases)
+        package init(
+            own: [String], read: [String], links: [String] = [], databases: UInt32
+        ) {
+            (self.own, self.read, self.links) = (own, read, links)
+            self.databases = databases
         }
     }
 
@@ -78,7 +86,7 @@ extension FileKeeper {
         let isReading = flags & (O_ACCMODE | O_CREAT | O_TRUNC) == O_RDONLY
         if let (directory, name) = try parentIfAny(of: path) {
             number = openat(directory.number, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        } else if isReading, isOnTheWay(path) {
+        } else if isReading, isOnTheWay(path) || isTarget(path) {
             number = Glibc.open(path, flags | O_DIRECTORY | O_CLOEXEC)
         } else if isReading, placed(path, in: places?.read) != nil {
             number = Glibc.open(path, flags | O_CLOEXEC)
@@ -158,7 +166,9 @@ extension FileKeeper {
     private func parentIfAny(
         of path: String
     ) throws(SystemError) -> (directory: FileDescriptor, name: String)? {
-        guard let (place, rest) = placed(path, in: places?.own), !rest.isEmpty else { return nil }
+        let found =
+            placed(path, in: places?.own) ?? placed(path, in: targets) ?? linked(path)
+        guard let (place, rest) = found, !rest.isEmpty else { return nil }
         let names = rest.split(separator: "/").map(String.init)
         let flags = File.pathOnly | O_DIRECTORY | O_CLOEXEC
         var number = Glibc.open(place, flags)
@@ -170,6 +180,34 @@ extension FileKeeper {
             directory = FileDescriptor(owning: number)
         }
         return names.last.map { (directory, $0) }
+    }
+
+    /// Where the places that may be changed are, if links lead there: SQLite names its files by the path
+    /// without links.
+    private var targets: [String] { (places?.own ?? []).compactMap { try? Path.real($0) } }
+
+    /// Where the files are that are links by now, by the words of the link and without any link.
+    private var linkedFiles: [String] {
+        (places?.links ?? []).flatMap { link -> [String] in
+            guard let target = Path.target(ofLink: link) else { return [] }
+            let isAbsolute = target.hasPrefix("/")
+            let named = isAbsolute ? target : "\(Path.parent(of: link))/\(target)"
+            return [named, try? Path.real(link)].compactMap(\.self)
+        }
+    }
+
+    /// The directory of a file that a link leads to, or of one beside it that belongs to it, and the name
+    /// there.
+    private func linked(_ path: String) -> (place: String, rest: String)? {
+        guard let file = linkedFiles.first(where: { path.hasPrefix($0) }) else { return nil }
+        let place = Path.parent(of: file)
+        let name = String(path.dropFirst(place == "/" ? 1 : place.count + 1))
+        return name.utf8.contains(UInt8(ascii: "/")) ? nil : (place, name)
+    }
+
+    /// Whether a directory is where links lead.
+    private func isTarget(_ path: String) -> Bool {
+        targets.contains(path) || linkedFiles.contains { Path.parent(of: $0) == path }
     }
 
     /// The place that a path is in, and the rest of the path; nil if it is in none.

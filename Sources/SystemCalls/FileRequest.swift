@@ -21,7 +21,7 @@ enum FileRequest {
         switch self {
         case .begin(let places):
             parcel.put(Kind.begin.rawValue)
-            for paths in [places.own, places.read] {
+            for paths in [places.own, places.read, places.links] {
                 parcel.put(UInt64(paths.count))
                 for path in paths { parcel.put(path) }
             }
@@ -76,10 +76,10 @@ enum FileRequest {
     }
 
     private static func places(_ parcel: inout Parcel) -> FileKeeper.Places? {
-        guard let own = paths(&parcel), let read = paths(&parcel),
+        guard let own = paths(&parcel), let read = paths(&parcel), let links = paths(&parcel),
             let databases = parcel.takeNumber().flatMap(UInt32.init(exactly:))
         else { return nil }
-        return FileKeeper.Places(own: own, read: read, databases: databases)
+        return FileKeeper.Places(own: own, read: read, links: links, databases: databases)
     }
 
     private static func paths(_ parcel: inout Parcel) -> [String]? {

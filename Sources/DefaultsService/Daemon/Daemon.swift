@@ -230,7 +230,7 @@ extension Daemon {
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
         let dconf = options.dconfFile(serving: desktops, at: location)
-        confine(to: database.ownDirectories, with: dconf)
+        confine(to: database.ownDirectories, or: database.nameInDirectory, with: dconf)
         let writer = try database.makeWriter()
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
@@ -288,8 +288,11 @@ extension Daemon {
     ///
     /// - Parameters:
     ///   - directories: Where the database keeps its files.
+    ///   - file: Its name, in whose place the user may put a link.
     ///   - dconf: dconf's file, if its service is served.
-    private func confine(to directories: [String], with dconf: DconfFile?) {
+    private func confine(
+        to directories: [String], or file: String, with dconf: DconfFile?
+    ) {
         if ServiceConfinement.isOff {
             return logger.log(
                 .notConfined, level: .warning,
@@ -300,7 +303,7 @@ extension Daemon {
             FileKeeper.Places(
                 own: directories + (dconf?.places.directories ?? []),
                 read: places.directories + (dconf == nil ? [] : SchemaCatalog.ownDirectories),
-                databases: Database.applicationID))
+                links: [file], databases: Database.applicationID))
         let failures = confinement.begin(with: helper?.requests)
         for failure in failures {
             logger.debug("The daemon is less confined than it could be: \(failure)")

@@ -21,6 +21,13 @@ struct StorageTrouble: Equatable {
             + "the damage stays, restore a backup with 'defaultsctl backup restore'."
     }
 
+    /// For a store that is not in its place any more, until it is written again.
+    static func moved(_ path: String) -> String {
+        "\(path) or its directory was moved, removed or replaced while it was in use. Until the next "
+            + "flush has written everything where the path leads by now, only this process and its "
+            + "crash journal have the last changes."
+    }
+
     /// All of these sentences; empty if there are none.
     var sentence: String {
         [disk, damage, journal].filter { !$0.isEmpty }.joined(separator: " ")
@@ -28,6 +35,17 @@ struct StorageTrouble: Equatable {
 }
 
 extension DefaultsObject {
+    /// Why changes are not written to disk, or are refused; empty if they are not.
+    ///
+    /// It is asked for rarely, so the disk is looked at.
+    var storageError: String {
+        var current = trouble
+        if current.disk.isEmpty, database.isMoved {
+            current.disk = StorageTrouble.moved(database.path)
+        }
+        return current.sentence
+    }
+
     /// Reports, once, that changes are refused because the crash journal cannot be written.
     func noteJournalFailure(_ error: StorageError) {
         guard trouble.journal.isEmpty else { return }

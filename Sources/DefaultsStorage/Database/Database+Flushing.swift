@@ -11,9 +11,12 @@ extension Database {
     /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
     /// somebody has removed.
     package var needsFlush: Bool {
-        !contents.overlay.isEmpty || counter.isExhausted || identity.isLost(from: file)
-            || place.isLost
+        !contents.overlay.isEmpty || counter.isExhausted || isMoved
     }
+
+    /// Whether files of the store were moved, removed or replaced, so that the next process would not find
+    /// what is written to them.
+    package var isMoved: Bool { identity.isLost(from: file) || place.isLost }
 
     /// The number of the flush that will have written everything that is acknowledged now; nil if
     /// everything is on disk.
@@ -153,14 +156,14 @@ extension Database {
     private func renewJournal() throws(StorageError) {
         let lost = journal.directory.path
         do throws(StorageError) {
-            try moveJournal(to: location.makeJournalDirectory())
+            try moveJournal(to: location.takeJournalDirectory(of: journal.database))
         } catch {
-            try moveJournal(to: location.makeJournalBesideDatabase())
+            try moveJournal(to: location.takeJournalBesideDatabase())
         }
         report(.journalLost(lost, now: journal.directory.path))
     }
 
-    private func moveJournal(to place: PrivateDirectory) throws(StorageError) {
+    private func moveJournal(to place: JournalDirectory) throws(StorageError) {
         do {
             try journal.move(to: place, with: contents.overlay, at: counter)
         } catch {

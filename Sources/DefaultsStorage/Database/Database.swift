@@ -168,6 +168,7 @@ package final class Database {
             report(.notFoldedBack(error))
         }
         contents.close()
+        journal.close()
         place.giveUp()
     }
 }

@@ -12,7 +12,7 @@ struct DatabaseOpening {
     let isRepaired: Bool
     /// Where the previous process left its files.
     private let last: PlaceNote?
-    private let place: PrivateDirectory
+    private let search: JournalSearch
 
     /// What a database begins with.
     struct Beginning {
@@ -38,10 +38,9 @@ struct DatabaseOpening {
         self.report = report
         file = StoreFile(in: directory)
         last = PlaceNote(in: directory)
-        place = try DatabaseOpening.makeJournalDirectory(at: location, report: report)
+        search = try JournalSearch(at: location, last: last)
         let repairer = StoreRepairer(
-            of: file, in: locked,
-            journals: try location.journalDirectories(now: place, last: last?.journal),
+            of: file, in: locked, journals: search.ofThisPlace(),
             hasPlaceNote: last != nil, mayBeTorn: last?.journal.boot != boot, report: report)
         (store, isRepaired) = try repairer.open(damage: damage)
     }
@@ -50,13 +49,15 @@ struct DatabaseOpening {
     func begin(
         at location: DatabaseLocation, boot: UniqueID, pageKeeper: PageKeeper?
     ) throws(StorageError) -> Beginning {
+        let (left, moved) = (
+            search.ofThisPlace(), search.ofMoved(store.state.uuid, now: file)
+        )
+        for directory in moved { report(.movedJournal(directory.path)) }
         let recovery = try recover(
-            from: location.journalDirectories(now: place, last: last?.journal),
-            last: isRepaired ? nil : last?.journal, boot: boot)
-        let journal = try startJournal(after: recovery, in: place, at: location, boot: boot)
+            from: left, and: moved, last: isRepaired ? nil : last?.journal, boot: boot)
+        let journal = try startJournal(after: recovery, at: location, boot: boot)
         var pages = CounterPages(of: recovery.store.uuid, keeper: pageKeeper, report: report)
-        let others = try location.pageDirectories(now: place, last: last)
-        pages.void(in: others.filter { $0.path != journal.directory.path })
+        pages.void(in: (left + moved).filter { $0.path != journal.directory.path })
         // Write the note after (1) the new journal is complete and (2) every old page is void or
         // listed in the note, but before the old journal is removed. If the process dies here, its
         // note leads to everything.
@@ -77,34 +78,21 @@ struct DatabaseOpening {
 
 /// The journal that a start continues with.
 extension DatabaseOpening {
-    /// Makes the directory of the journal.
-    ///
-    /// It is beside the database if the runtime directory cannot be used: after `su`, for example,
-    /// the variable names the directory of another user.
-    static func makeJournalDirectory(
-        at location: DatabaseLocation, report: (Notice) -> Void
-    ) throws(StorageError) -> PrivateDirectory {
-        do throws(StorageError) {
-            return try location.makeJournalDirectory()
-        } catch {
-            return try makeJournalBesideDatabase(at: location, because: error, report: report)
-        }
-    }
-
     /// Begins a journal with all pending changes.
     ///
-    /// It is beside the database if the directory cannot hold it.
+    /// It is beside the database if the runtime directory cannot be used or cannot hold it: after `su`,
+    /// for example, the variable names the directory of another user.
     ///
     /// The journals that were found stay until `tidy(_:after:)`.
     func startJournal(
-        after recovery: Recovery, in directory: PrivateDirectory, at location: DatabaseLocation,
-        boot: UniqueID
+        after recovery: Recovery, at location: DatabaseLocation, boot: UniqueID
     ) throws(StorageError) -> Journal {
         do throws(StorageError) {
-            return try startJournal(after: recovery, in: directory, boot: boot)
+            let place = try location.takeJournalDirectory(of: recovery.store.uuid)
+            return try startJournal(after: recovery, in: place, boot: boot)
         } catch {
-            let beside = try DatabaseOpening.makeJournalBesideDatabase(
-                at: location, because: error, report: report)
+            let beside = try location.takeJournalBesideDatabase()
+            report(.journalBesideDatabase(beside.path, error))
             return try startJournal(after: recovery, in: beside, boot: boot)
         }
     }
@@ -123,27 +111,19 @@ extension DatabaseOpening {
     }
 
     private func startJournal(
-        after recovery: Recovery, in directory: PrivateDirectory, boot: UniqueID
+        after recovery: Recovery, in place: JournalDirectory, boot: UniqueID
     ) throws(StorageError) -> Journal {
         do throws(SystemError) {
             let journal = try Journal(
-                in: directory, database: recovery.store.uuid, boot: boot,
+                in: place, database: recovery.store.uuid, boot: boot,
                 after: recovery.segments, at: recovery.counter)
-            if recovery.needsRewriting(in: directory) {
+            if recovery.needsRewriting(in: place.directory) {
                 try journal.takeOver(recovery.contents.overlay, at: recovery.counter)
             }
             return journal
         } catch {
-            throw .cannotOpen(directory.path, error)
+            throw .cannotOpen(place.path, error)
         }
-    }
-
-    private static func makeJournalBesideDatabase(
-        at location: DatabaseLocation, because error: StorageError, report: (Notice) -> Void
-    ) throws(StorageError) -> PrivateDirectory {
-        let directory = try location.makeJournalBesideDatabase()
-        report(.journalBesideDatabase(directory.path, error))
-        return directory
     }
 }
 
@@ -153,14 +133,16 @@ extension DatabaseOpening {
     ///
     /// - Parameters:
     ///   - directories: Where journals may be.
+    ///   - moved: Where this database had journals before it was moved.
     ///   - place: Where the last one was.
     func recover(
-        from directories: [PrivateDirectory], last place: JournalPlace?, boot: UniqueID
+        from directories: [PrivateDirectory], and moved: [PrivateDirectory],
+        last place: JournalPlace?, boot: UniqueID
     ) throws(StorageError) -> Recovery {
         let state = store.state
         var contents = DatabaseContents(over: store.reader)
         var history = try JournalHistory(
-            of: state.uuid, boot: boot, in: directories, report: report)
+            of: state.uuid, boot: boot, in: directories, and: moved, report: report)
         let older = try replay(&history, above: state.generation, into: &contents)
         let outcome = store.isNew ? nil : history.generation(after: state, last: place)
         var recovery = Recovery(

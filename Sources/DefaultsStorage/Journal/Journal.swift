@@ -25,7 +25,7 @@ final class Journal {
     /// one.
     static let maximumSealed = 16
 
-    private(set) var directory: PrivateDirectory
+    private var place: JournalDirectory
     let database: UniqueID
     private let boot: UniqueID
     private var current: JournalSegment
@@ -41,10 +41,10 @@ final class Journal {
     /// If some are in another directory, `takeOver(_:at:)` must follow: what the segments say about
     /// each other is for one directory only.
     init(
-        in directory: PrivateDirectory, database: UniqueID, boot: UniqueID,
+        in place: JournalDirectory, database: UniqueID, boot: UniqueID,
         after sealed: [SealedSegment], at counter: GenerationCounter
     ) throws(SystemError) {
-        self.directory = directory
+        self.place = place
         self.database = database
         self.boot = boot
         self.sealed = sealed
@@ -53,8 +53,13 @@ final class Journal {
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence,
             firstNeeded: sealed.map(\.header.sequence).min() ?? sequence, at: counter)
-        current = try JournalSegment.make(header, in: directory)
+        current = try JournalSegment.make(header, in: place.directory)
     }
+
+    var directory: PrivateDirectory { place.directory }
+
+    /// All directories with segments.
+    var directories: [String] { [directory.path] + sealed.map(\.directory) }
 
     /// The size of all segments in bytes.
     var footprint: Int { sealedFootprint + current.size }
@@ -120,15 +125,24 @@ final class Journal {
     /// Continues with all pending changes in another directory, or in this one after it was made
     /// again.
     ///
-    /// The segments in the lost directory are forgotten. If they appear again, the new segment has
-    /// all their changes.
+    /// The segments in a lost directory are forgotten. If they appear again, the new segment has
+    /// all their changes. Those in a directory that is in its place are removed, as far as possible.
     func move(
-        to directory: PrivateDirectory, with pending: PendingOverlay, at counter: GenerationCounter
+        to place: JournalDirectory, with pending: PendingOverlay, at counter: GenerationCounter
     ) throws(SystemError) {
-        try takeOver(pending, in: directory, at: counter)
-        self.directory = directory
+        let isLost = isLost
+        try takeOver(pending, in: place.directory, at: counter)
+        self.place = place
+        if !isLost { try? removeSealed() }
         sealed = []
         sealedFootprint = 0
+    }
+
+    /// Leaves the directory to the next process.
+    ///
+    /// Nothing is written afterwards.
+    func close() {
+        place.release()
     }
 
     /// Writes all pending changes into a new segment, so that the earlier ones are not needed.
@@ -258,6 +272,15 @@ struct JournalSegment: ~Copyable {
     /// How the name of a segment ends that is of another database, or cannot be read.
     static let asideSuffix = ".aside"
 
+    /// Whether a file may be a complete segment.
+    ///
+    /// - Parameter setAside: Whether it is to be one that was set aside; nil if that does not matter.
+    static func isName(_ name: String, setAside: Bool? = nil) -> Bool {
+        let isAside = name.contains("\(suffix).") && name.hasSuffix(asideSuffix)
+        if let setAside, setAside != isAside { return false }
+        return isAside || name.hasSuffix(suffix) || name.hasSuffix(putOffSuffix)
+    }
+
     /// The file name of a segment: its number in 16 hexadecimal digits.
     static func name(_ sequence: UInt64) -> String {
         let digits = String(sequence, radix: 16)
@@ -275,8 +298,11 @@ struct SealedSegment {
 
     var path: String { "\(directory)/\(name)" }
 
-    /// Whether a start has postponed it.
-    var isPutOff: Bool { name.hasSuffix(JournalSegment.putOffSuffix) }
+    /// Whether it is not a part of the journal that follows: a start has postponed it, or a process with
+    /// another database has set it aside.
+    var isPutOff: Bool {
+        name.hasSuffix(JournalSegment.putOffSuffix) || name.hasSuffix(JournalSegment.asideSuffix)
+    }
 
     /// The space that it takes up in bytes: at least one page.
     var footprint: Int { max(size, 4096) }

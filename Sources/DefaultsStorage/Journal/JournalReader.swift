@@ -119,16 +119,20 @@ struct JournalHistory {
     /// so it must not be deleted. A segment with an unreadable header is also set aside, and counts
     /// as damage to the journal of this database. Segments that an earlier process left unfinished,
     /// or has rewritten, are removed.
+    ///
+    /// - Parameters:
+    ///   - directories: Those of this place.
+    ///   - others: Those that this database has left. Only its own segments in them are touched.
     init(
         of database: UniqueID, boot: UniqueID, in directories: [PrivateDirectory],
-        report: @escaping (Notice) -> Void
+        and others: [PrivateDirectory] = [], report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         self.database = database
         self.boot = boot
         self.report = report
-        for directory in directories {
+        for directory in directories + others {
             do {
-                try collect(in: directory)
+                try collect(in: directory, isShared: others.contains { $0.path == directory.path })
             } catch {
                 throw .journalUnreadable(directory.path, error)
             }
@@ -201,9 +205,56 @@ struct JournalHistory {
         return headers.max { $0.generation < $1.generation }?.database
     }
 
-    private mutating func collect(in directory: PrivateDirectory) throws(SystemError) {
+    /// Whether a directory has a segment of a database, also one that a process with another database
+    /// has set aside.
+    static func has(_ database: UniqueID, in directory: PrivateDirectory) -> Bool {
+        databases(in: directory).contains(database)
+    }
+
+    /// Whether a directory has a segment of another database, also one that was set aside.
+    static func hasOthers(than database: UniqueID, in directory: PrivateDirectory) -> Bool {
+        databases(in: directory).contains { $0 != database }
+    }
+
+    private static func databases(in directory: PrivateDirectory) -> Set<UniqueID> {
+        let names = ((try? directory.names()) ?? []).filter { JournalSegment.isName($0) }
+        return Set(
+            names.compactMap { try? JournalReader(directory.file($0))?.header.database })
+    }
+
+    private mutating func collect(
+        in directory: PrivateDirectory, isShared: Bool
+    ) throws(SystemError) {
+        let names = try directory.names().sorted()
+        var found = isShared ? [] : try ownSegments(names, in: directory)
+        let others = names.filter { JournalSegment.isName($0, setAside: isShared ? nil : true) }
+        found += others.compactMap { ownSegment($0, in: directory) }
+        let firstNeeded = found.filter { !$0.isPutOff }.map(\.header.firstNeeded).max() ?? 0
+        for segment in found {
+            if segment.isPutOff || segment.header.sequence >= firstNeeded {
+                segments.append(segment)
+            } else {
+                try segment.remove()
+            }
+        }
+    }
+
+    /// A file if it is a segment of this database: among those of others, and among those that were set
+    /// aside.
+    private func ownSegment(_ name: String, in directory: PrivateDirectory) -> SealedSegment? {
+        guard let reader = try? JournalReader(directory.file(name)),
+            reader.header.database == database
+        else { return nil }
+        return SealedSegment(
+            header: reader.header, directory: directory.path, name: name, size: reader.size)
+    }
+
+    /// The segments in a directory where there are to be no others.
+    private mutating func ownSegments(
+        _ names: [String], in directory: PrivateDirectory
+    ) throws(SystemError) -> [SealedSegment] {
         var found: [SealedSegment] = []
-        for name in try directory.names().sorted() {
+        for name in names {
             let isUnfinished = name.hasSuffix(JournalSegment.unfinishedSuffix)
             guard
                 isUnfinished || name.hasSuffix(JournalSegment.suffix)
@@ -219,14 +270,7 @@ struct JournalHistory {
                 if let segment = try examine(name, in: directory) { found.append(segment) }
             }
         }
-        let firstNeeded = found.filter { !$0.isPutOff }.map(\.header.firstNeeded).max() ?? 0
-        for segment in found {
-            if segment.isPutOff || segment.header.sequence >= firstNeeded {
-                segments.append(segment)
-            } else {
-                try segment.remove()
-            }
-        }
+        return found
     }
 
     private mutating func examine(

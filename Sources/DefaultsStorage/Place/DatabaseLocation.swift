@@ -97,24 +97,62 @@ extension DatabaseLocation {
         let database = try PrivateDirectory(making: directory, isOurs: isStandard)
         try DatabaseLock.check(in: database)
         try StoreFile(in: database).check()
-        do {
-            _ = try makeJournalDirectory()
-        } catch {
-            _ = try makeJournalBesideDatabase()
-        }
+        if (try? makeRuntimeFolder()) != nil { return }
+        _ = try PrivateDirectory(
+            making: DatabaseLocation.journalBesideDatabase(in: realDirectory()))
     }
 }
 
 extension DatabaseLocation {
-    /// Makes the directory of the journal.
+    /// How many journals one path may have at once: that of a process whose database was moved away
+    /// while it ran, and those of its successors.
+    private static let mostJournals = 8
+
+    /// Makes the directory of the journal, and takes it.
     ///
     /// In the runtime directory, its name is the hash of the real path of the database's directory.
-    /// So every database has its own, even if links lead to it.
-    func makeJournalDirectory() throws(StorageError) -> PrivateDirectory {
+    /// So every database has its own, even if links lead to it. The directory may belong to another
+    /// database, which was at this path before, or a process that serves it may still use it. Then the
+    /// name has a number.
+    ///
+    /// - Parameter identity: Which database it is for.
+    func takeJournalDirectory(of identity: UniqueID) throws(StorageError) -> JournalDirectory {
         let database = try realDirectory()
-        guard let ours = try makeRuntimeFolder() else { return try makeJournalBesideDatabase() }
-        let made = try PrivateDirectory(making: ours.file(DatabaseLocation.hash(of: database)))
-        return PrivateDirectory(existing: try DatabaseLocation.realPath(made.path))
+        guard let ours = try makeRuntimeFolder() else { return try takeJournalBesideDatabase() }
+        for number in 0..<DatabaseLocation.mostJournals {
+            let name = DatabaseLocation.hash(of: database) + (number == 0 ? "" : "-\(number)")
+            let made = try PrivateDirectory(making: ours.file(name))
+            if JournalHistory.hasOthers(than: identity, in: made) { continue }
+            if let taken = try DatabaseLocation.take(made, for: database) { return taken }
+        }
+        throw .journalInUse(ours.path)
+    }
+
+    /// Makes the directory of the journal beside the database, and takes it.
+    func takeJournalBesideDatabase() throws(StorageError) -> JournalDirectory {
+        let database = try realDirectory()
+        let made = try PrivateDirectory(
+            making: DatabaseLocation.journalBesideDatabase(in: database))
+        guard let taken = try DatabaseLocation.take(made, for: database) else {
+            throw .journalInUse(made.path)
+        }
+        return taken
+    }
+
+    private static func take(
+        _ made: PrivateDirectory, for database: String
+    ) throws(StorageError) -> JournalDirectory? {
+        let real = PrivateDirectory(existing: try realPath(made.path))
+        do {
+            return try JournalDirectory(taking: real, for: database)
+        } catch {
+            throw .cannotOpen(real.path, error)
+        }
+    }
+
+    /// Whether a journal's directory is the one beside the database.
+    func isBesideDatabase(_ path: String) -> Bool {
+        FileIdentity.areSame(path, DatabaseLocation.journalBesideDatabase(in: directory))
     }
 
     /// The path of this program's directory in the runtime directory; nil if there is no runtime directory.
@@ -131,54 +169,8 @@ extension DatabaseLocation {
         return try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
     }
 
-    /// Makes the directory of the journal if there is no runtime directory.
-    func makeJournalBesideDatabase() throws(StorageError) -> PrivateDirectory {
-        let database = try realDirectory()
-        return try PrivateDirectory(
-            making: DatabaseLocation.journalBesideDatabase(in: database))
-    }
-
-    /// The directories that may have changes which the store lacks: that of the new journal, that
-    /// of the last one, and the one beside the database.
-    ///
-    /// A directory that is missing or belongs to another user is left out: a runtime directory ends
-    /// with its session, and another user may have taken its name. A directory whose name is not
-    /// the hash of this database is also left out: in a copy of a database, the note leads to the
-    /// journal of the original.
-    func journalDirectories(
-        now current: PrivateDirectory, last: JournalPlace?
-    ) throws(StorageError) -> [PrivateDirectory] {
-        try directories(now: current, noted: last.map { [$0.path] } ?? [])
-    }
-
-    /// The directories that may have a page which clients have mapped: those of journals, and those
-    /// in the note.
-    func pageDirectories(
-        now current: PrivateDirectory, last: PlaceNote?
-    ) throws(StorageError) -> [PrivateDirectory] {
-        try directories(now: current, noted: last.map { [$0.journal.path] + $0.pages } ?? [])
-    }
-
-    private func directories(
-        now current: PrivateDirectory, noted: [String]
-    ) throws(StorageError) -> [PrivateDirectory] {
-        let database = try DatabaseLocation.realPath(directory)
-        let name = "/\(DatabaseLocation.hash(of: database))"
-        let ours = noted.filter { $0.hasSuffix(name) }
-        var paths = [current.path]
-        for path in ours + [DatabaseLocation.journalBesideDatabase(in: database)] {
-            if !paths.contains(path), DatabaseLocation.isOwnDirectory(path) { paths.append(path) }
-        }
-        return paths.map(PrivateDirectory.init(existing:))
-    }
-
-    private static func journalBesideDatabase(in directory: String) -> String {
+    static func journalBesideDatabase(in directory: String) -> String {
         "\(directory)/journal"
-    }
-
-    private static func isOwnDirectory(_ path: String) -> Bool {
-        guard let directory = try? File(path, O_RDONLY | O_DIRECTORY) else { return false }
-        return (try? directory.status().owner) == geteuid()
     }
 
     /// The real path of the database's directory, which is made again if somebody has removed it.
@@ -189,7 +181,7 @@ extension DatabaseLocation {
         return try DatabaseLocation.realPath(directory)
     }
 
-    private static func realPath(_ path: String) throws(StorageError) -> String {
+    static func realPath(_ path: String) throws(StorageError) -> String {
         do throws(SystemError) {
             return try Path.real(path)
         } catch {
@@ -197,7 +189,8 @@ extension DatabaseLocation {
         }
     }
 
-    private static func hash(of path: String) -> String {
+    /// What a journal is called in the runtime directory, by the real path of its database's directory.
+    static func hash(of path: String) -> String {
         let digits = String(XXH64.hash(Array(path.utf8), seed: 0), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

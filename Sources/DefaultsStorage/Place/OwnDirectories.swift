@@ -10,13 +10,17 @@ extension Database {
     package var ownDirectories: [String] {
         var paths = [
             directory.path, file.directory.path, directory.file("backups"),
-            directory.file("journal"), journal.directory.path,
+            directory.file("journal"),
         ]
+        paths += journal.directories
         if let runtime = location.runtimeDirectory { paths.append("\(runtime)/defaultsd") }
         // Voided as soon as that is possible.
         paths += pages.left.map(\.path)
         return paths.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
+
+    /// The name of the store in its directory, in whose place the user may put a link.
+    package var nameInDirectory: String { directory.file(StoreFile.name) }
 
     /// The application ID in the header of a database, and of its backups.
     package static let applicationID = UInt32(Schema.applicationID)

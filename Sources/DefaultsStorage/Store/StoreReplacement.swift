@@ -18,6 +18,10 @@ struct StoreReplacement {
     private static let unfinishedEnding = ".unfinished"
     private static let readyEnding = ".renewed"
     private static let asideEnding = ".aside-"
+    /// How the names of files begin that another program has put in the place of the store.
+    ///
+    /// Nobody has found them to be damaged.
+    private static let foundEnding = ".replaced-"
     /// How many replaced stores are kept.
     static let mostKept = 5
 
@@ -89,15 +93,21 @@ struct StoreReplacement {
 
     /// Moves the new store to its place, also that of an interrupted process.
     ///
-    /// - Parameter earlier: Files that are not kept. All others in that place are kept.
-    func finish(forgetting earlier: [FileIdentity] = []) throws(SystemError) -> Outcome {
+    /// - Parameters:
+    ///   - earlier: Files that are not kept. All others in that place are kept.
+    ///   - isDamaged: Whether what is there was found to be damaged.
+    func finish(
+        forgetting earlier: [FileIdentity] = [], isDamaged: Bool = true
+    ) throws(SystemError) -> Outcome {
         guard exists(ready) else {
             // The rest of an interrupted move.
             try removeAll()
             return .nothing
         }
         try remove(unfinished)
-        let aside = try setAside(but: earlier)
+        let aside = try setAside(
+            but: earlier,
+            as: isDamaged ? StoreReplacement.asideEnding : StoreReplacement.foundEnding)
         // Otherwise a power cut could leave the new store with the log of the old one.
         try directory.synchronize()
         try directory.rename(ready, to: name)
@@ -169,11 +179,11 @@ extension StoreReplacement {
     /// The log is first: SQLite would take it for the log of the new store.
     ///
     /// - Returns: The path of the database, or of its log alone; nil if nothing is kept.
-    private func setAside(but earlier: [FileIdentity]) throws(SystemError) -> String? {
-        let kept = try directory.names().filter {
-            $0.hasPrefix(name + StoreReplacement.asideEnding)
-        }
-        let aside = name + StoreReplacement.asideEnding + (try timeOfMaking())
+    private func setAside(
+        but earlier: [FileIdentity], as ending: String
+    ) throws(SystemError) -> String? {
+        let kept = try directory.names().filter { $0.hasPrefix(name + ending) }
+        let aside = name + ending + (try timeOfMaking())
         var path: String?
         for suffix in StoreFile.suffixes.reversed() {
             let old = name + suffix

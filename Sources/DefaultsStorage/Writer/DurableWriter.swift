@@ -202,7 +202,7 @@ extension DurableWriter {
         try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
         earlier += [identity.database, identity.log]
         do {
-            _ = try replacement.finish(forgetting: earlier)
+            _ = try replacement.finish(forgetting: earlier, isDamaged: false)
         } catch {
             throw failure(error)
         }

@@ -20,7 +20,25 @@ struct ChangeOptions: ParsableArguments {
     /// Waits for the disk and reports, if the options say so.
     func finish(_ isChanged: Bool, on defaults: RemoteDefaults) async throws {
         if wait { try await defaults.synchronize() }
+        try await report(isChanged, on: defaults)
+    }
+
+    /// Reports a change that has waited for the disk if the options say so, and says if the disk refuses
+    /// changes.
+    func report(_ isChanged: Bool, on defaults: RemoteDefaults) async throws {
+        if !wait { await tellTrouble(of: defaults) }
         try tell(isChanged)
+    }
+
+    /// How long the answer about the disk may take.
+    private static let patience = Duration.seconds(2)
+
+    /// Says why the change is not on disk yet, if the service knows that the disk refuses changes.
+    private func tellTrouble(of defaults: RemoteDefaults) async {
+        guard let status = try? await defaults.status(within: Self.patience),
+            status.pendingChanges > 0, !status.storageError.isEmpty
+        else { return }
+        Complaint.say("The change is made, but is not on disk yet. \(status.storageError)")
     }
 
     /// Reports whether something was changed, if the options say so.

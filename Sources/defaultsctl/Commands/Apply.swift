@@ -48,7 +48,7 @@ struct Apply: AsyncParsableCommand {
         do {
             let isChanged = try await document.domains.apply(
                 to: defaults, isDurable: change.wait, comparing: change.changed)
-            try change.tell(isChanged)
+            try await change.report(isChanged, on: defaults)
         } catch {
             throw document.failure(error)
         }

@@ -51,7 +51,7 @@ struct Delete: ServiceCommand {
         if let key {
             let isChanged = try await edits(of: key)
                 .apply(to: defaults, comparing: change.changed)
-            try change.tell(isChanged)
+            try await change.report(isChanged, on: defaults)
         } else {
             try await defaults.removeKeys(of: domain, except: skipped)
             try await change.finish(true, on: defaults)

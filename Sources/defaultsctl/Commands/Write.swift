@@ -89,7 +89,8 @@ struct Write: ServiceCommand {
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
         try edits.add(edit(), of: key, ifStillAt: expectation.ifGeneration)
-        try change.tell(try await edits.apply(to: defaults, comparing: change.changed))
+        let isChanged = try await edits.apply(to: defaults, comparing: change.changed)
+        try await change.report(isChanged, on: defaults)
     }
 
     /// The edit of the key's value.

@@ -22,6 +22,7 @@ enum DaemonPath: String, CaseIterable, CustomTestStringConvertible {
     case runtime = "runtime/defaultsd"
     case socket = "runtime/defaultsd/direct"
     case journals = "runtime/defaultsd/HASH"
+    case journalLock = "runtime/defaultsd/HASH/lock"
     case segment = "runtime/defaultsd/HASH/LAST.journal"
     case nextSegment = "runtime/defaultsd/HASH/NEXT.journal"
     case unfinishedSegment = "runtime/defaultsd/HASH/NEXT.journal.unfinished"
@@ -76,7 +77,7 @@ extension DaemonPath {
         switch self {
         case .lateSegment: return name.replacing("1", with: "[0-9]+")
         case .journalBeside: return "\(name)(/.*)?"
-        case .database: return "\(name)(\\.aside-[0-9T.Z:-]+(-wal|-journal)?)?"
+        case .database: return "\(name)(\\.(aside|replaced)-[0-9T.Z:-]+(-wal|-journal)?)?"
         case .unfinishedDatabase, .backup, .unfinishedBackup: return "\(name)(-journal|-wal)?"
         default: return isDirectory ? name : "\(name)(\\.[0-9]+\\.aside)?"
         }
