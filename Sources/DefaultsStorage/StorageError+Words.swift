@@ -26,6 +26,43 @@ extension StorageError {
                 + "not be shared.", cause: cause)
     }
 
+    /// - Parameter variable: What names the directory.
+    static func directoryOfAnother(
+        _ variable: String, _ path: String, _ obstacle: Ownership.Obstacle
+    ) -> StorageError {
+        let advice =
+            variable == "XDG_RUNTIME_DIR"
+            ? "Set \(variable) to a directory of your own, or unset it."
+            : "Run the program as that user, or set \(variable) to a directory of your own. 'sudo -H' "
+                + "sets HOME, and 'sudo -E' keeps that of its caller."
+        return StorageError(
+            .directoryUnusable,
+            "\(variable) is \(path), but \(owner(of: path, obstacle)). Nothing was made there, because "
+                + "that user's programs could not use it. \(advice)",
+            cause: refusal(of: obstacle))
+    }
+
+    static func directoryOfAnother(
+        _ path: String, _ obstacle: Ownership.Obstacle
+    ) -> StorageError {
+        StorageError(
+            .directoryUnusable,
+            "The directory \(path) cannot be used, because \(owner(of: path, obstacle)). Run the "
+                + "program as that user, or name a directory of your own.",
+            cause: refusal(of: obstacle))
+    }
+
+    /// Says whose a directory is.
+    private static func owner(of path: String, _ obstacle: Ownership.Obstacle) -> String {
+        let subject = path == obstacle.directory ? "it" : obstacle.directory
+        return "\(subject) belongs to another user: its owner has the number "
+            + "\(obstacle.owner), and this process runs as \(geteuid())"
+    }
+
+    private static func refusal(of obstacle: Ownership.Obstacle) -> SystemError {
+        SystemError(call: "open", path: obstacle.directory, number: EACCES)
+    }
+
     static func directoryShared(_ path: String, mode: mode_t) -> StorageError {
         StorageError(
             .directoryUnusable,

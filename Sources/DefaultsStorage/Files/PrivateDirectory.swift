@@ -11,10 +11,13 @@ struct PrivateDirectory {
     /// - Parameter isOurs: Whether an existing directory belongs to this program by its name. Then it is
     ///   closed to others. The permissions of any other existing directory, and of one that a link leads
     ///   to, are not changed: the user may have other plans for it.
-    /// - Throws: `.directoryUnusable` if it cannot be made, or if it belongs to another user.
-    ///   `.directoryShared` if other users may enter it.
+    /// - Throws: `.directoryUnusable` if it cannot be made, or if it or the one in which it would be made
+    ///   belongs to another user. `.directoryShared` if other users may enter it.
     init(making path: String, isOurs: Bool = true) throws(StorageError) {
         self.path = path
+        if let obstacle = Ownership.obstacle(onTheWayTo: path) {
+            throw .directoryOfAnother(path, obstacle)
+        }
         let mode: mode_t
         do throws(SystemError) {
             let isMade = try PrivateDirectory.make(path)

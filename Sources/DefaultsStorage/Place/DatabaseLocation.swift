@@ -41,8 +41,9 @@ package struct DatabaseLocation: Hashable, Sendable {
     ///   - directory: The directory of the database, if the user has named one. A relative path
     ///     begins at the working directory.
     ///   - variable: Looks up a variable.
-    /// - Throws: `.directoryUnusable` if no place is named, if its name is not UTF-8, or if the path is
-    ///   relative and the working directory was removed.
+    /// - Throws: `.directoryUnusable` if no place is named, if its name is not UTF-8, if the path is
+    ///   relative and the working directory was removed, or if a variable names a directory of another
+    ///   user.
     package static func fromEnvironment(
         directory: String? = nil,
         variable: (String) throws(StorageError) -> String? = DatabaseLocation.variable
@@ -57,11 +58,24 @@ package struct DatabaseLocation: Hashable, Sendable {
             return DatabaseLocation(
                 directory: try absolute(directory), runtimeDirectory: runtimeDirectory)
         }
-        var home = try path("XDG_CONFIG_HOME")
-        if home == nil { home = try path("HOME").map { "\($0)/.config" } }
-        guard let home else { throw .noHome() }
+        var config = try path("XDG_CONFIG_HOME")
+        if let config {
+            try checkOwner(of: config, in: "XDG_CONFIG_HOME")
+        } else if let home = try path("HOME") {
+            try checkOwner(of: home, in: "HOME")
+            config = "\(home)/.config"
+        }
+        guard let config else { throw .noHome() }
         return DatabaseLocation(
-            directory: "\(home)/defaultsd", runtimeDirectory: runtimeDirectory, isStandard: true)
+            directory: "\(config)/defaultsd", runtimeDirectory: runtimeDirectory, isStandard: true)
+    }
+
+    /// Refuses a directory of another user before anything is made in it.
+    private static func checkOwner(
+        of directory: String, in variable: String
+    ) throws(StorageError) {
+        guard let obstacle = Ownership.obstacle(onTheWayTo: directory) else { return }
+        throw .directoryOfAnother(variable, directory, obstacle)
     }
 
     /// The path from the root, with its links as they are.
@@ -166,6 +180,7 @@ extension DatabaseLocation {
 
     private func makeRuntimeFolder() throws(StorageError) -> PrivateDirectory? {
         guard let runtimeDirectory else { return nil }
+        try DatabaseLocation.checkOwner(of: runtimeDirectory, in: "XDG_RUNTIME_DIR")
         return try PrivateDirectory(making: "\(runtimeDirectory)/defaultsd")
     }
 

@@ -223,7 +223,13 @@ struct AdoptionFiles {
         }
     }
 
+    /// Makes a directory and those above it, but not in a directory of another user: `sudo -E` keeps the
+    /// home of its caller.
     private static func makeDirectory(_ path: String) throws(SystemError) {
+        if let obstacle = Ownership.obstacle(onTheWayTo: path) {
+            throw SystemError(
+                call: "make a file of another user in", path: obstacle.directory, number: EACCES)
+        }
         if FileStatus.ifAny(path)?.kind == .directory { return }
         try makeDirectory(Path.parent(of: path))
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", path) }

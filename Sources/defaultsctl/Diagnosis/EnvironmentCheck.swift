@@ -18,6 +18,7 @@ struct EnvironmentCheck {
                     "Set HOME to your home directory.")
             ]
         }
+        if let finding = owner() { return [finding] }
         let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"]
         let relative = names.filter { name in
             Places.variable(name).map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false
@@ -31,6 +32,20 @@ struct EnvironmentCheck {
             ]
         }
         return [.ok("environment", "The variables name absolute paths.")]
+    }
+
+    /// A problem with the directory that the database is below.
+    private func owner() -> Finding? {
+        let isConfig = Places.variable("XDG_CONFIG_HOME")?.hasPrefix("/") == true
+        let variable = isConfig ? "XDG_CONFIG_HOME" : "HOME"
+        guard let directory = isConfig ? places.config : places.home,
+            let obstacle = Ownership.obstacle(onTheWayTo: directory)
+        else { return nil }
+        return .problem(
+            "environment",
+            "\(variable) is \(directory), and \(obstacle.directory) belongs to another user, number "
+                + "\(obstacle.owner). Programs of this user make nothing there, and have no defaults.",
+            "Run this command as that user, or use 'sudo -H', which sets HOME.")
     }
 
     /// The least space that a crash journal needs, in bytes.
