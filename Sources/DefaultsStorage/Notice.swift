@@ -148,6 +148,13 @@ extension Notice {
                 + "are not in the database yet are now in \(now).")
     }
 
+    static func journalRefused(_ path: String, _ cause: SystemError, now: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "The journal in \(path) cannot be written: \(cause). All changes that are "
+                + "not in the database yet are now in \(now), and later ones go there, too.")
+    }
+
     static func movedJournal(_ path: String) -> Notice {
         Notice(
             severity: .information,

@@ -234,6 +234,16 @@ extension StorageError {
             domain: domain, cause: cause)
     }
 
+    /// - Parameter other: Why there can be no other journal.
+    static func cannotJournal(
+        _ domain: Domain, _ cause: SystemError, nor other: StorageError
+    ) -> StorageError {
+        StorageError(
+            .cannotJournal,
+            "The change of \(domain) was refused: the crash journal cannot be written (\(cause)), and no "
+                + "other can be begun: \(other)", domain: domain, cause: cause)
+    }
+
     static func journalInUse(_ path: String) -> StorageError {
         StorageError(
             .cannotOpen,

@@ -145,38 +145,89 @@ struct FullDiskTests {
         database.close()
     }
 
-    @Test("In a full runtime directory changes are refused until there is space")
+    @Test("In a full runtime directory changes go to the disk at once, and survive the process")
     func fullRuntimeDirectory() async throws {
         let memory = try SmallFileSystem()
         let scratch = try Scratch()
         let location = DatabaseLocation(
             directory: scratch.location.directory, runtimeDirectory: memory.path)
-        let open = { try Database(at: location, boot: Scratch.boot) { _ in } }
-        var database = try open()
+        var notices: [Notice] = []
+        var database = try Database(at: location, boot: Scratch.boot) { notices.append($0) }
         try database.set(["before": [1]])
         try memory.fill()
+        let large = [UInt8](repeating: 3, count: 100_000)
+        try database.set(["during": large])
+        try database.set(["after": [2]])
+        let last = database.generation
+        #expect(notices.count { $0.description.contains("cannot be written") } == 1)
+        // What was there is not needed any more, and takes up no space.
+        let names = FileManager.default.enumerator(atPath: memory.path)?.allObjects as? [String]
+        #expect(names?.contains { $0.contains(".journal") } == false)
+        #expect(
+            try FileManager.default.contentsOfDirectory(
+                atPath: "\(scratch.location.directory)/journal"
+            ).contains { $0.hasSuffix(".journal") })
+        database = try reopen(database, at: location)
+        #expect(try database.keys() == ["after", "before", "during"])
+        #expect(database.generation == last)
+        try await database.flush()
+        #expect(database.pendingChanges == 0)
+        try memory.empty()
+        database = try reopen(database, at: location)
+        #expect(try database.keys() == ["after", "before", "during"])
+        #expect(database.generation == last)
+        #expect(database.journal.directory.path.hasPrefix(memory.path))
+    }
+
+    @Test(
+        "If both the runtime directory and the disk are full, a change is refused until one has space",
+        arguments: [true, false])
+    func bothFull(isMemoryEmptied: Bool) async throws {
+        let memory = try SmallFileSystem()
+        let disk = try SmallFileSystem()
+        let location = DatabaseLocation(
+            directory: "\(disk.path)/defaultsd", runtimeDirectory: memory.path)
+        var database = try Database(at: location, boot: Scratch.boot) { _ in }
+        try database.set(["before": [1]])
+        for fileSystem in [memory, disk] { try fileSystem.fill() }
         let generation = database.generation
         let large = [UInt8](repeating: 3, count: 100_000)
         let error = #expect(throws: StorageError.self) { try database.set(["during": large]) }
         #expect(error?.code == .cannotJournal)
         #expect((error?.cause as? SystemError)?.number == ENOSPC)
+        #expect(error?.description.contains("no other can be begun") == true)
         #expect(database.generation == generation)
         #expect(try database.archive("during") == nil)
-        // A flush needs no space there, although it cannot begin a new segment.
-        try await database.flush()
-        #expect(database.pendingChanges == 0)
-        let names = FileManager.default.enumerator(atPath: memory.path)?.allObjects as? [String]
-        #expect(names?.contains { $0.hasSuffix(".journal") } == true)
-        #expect(names?.contains { $0.hasSuffix(".unfinished") } == false)
-        try memory.empty()
+        try (isMemoryEmptied ? memory : disk).empty()
         try database.set(["during": large])
-        try await database.flush()
-        try database.set(["after": [2]])
-        let last = database.generation
-        database.close()
-        database = try open()
-        #expect(try database.keys() == ["after", "before", "during"])
-        #expect(database.generation == last)
+        #expect(database.generation == generation.advanced(by: 1))
+        database = try reopen(database, at: location)
+        #expect(try database.keys() == ["before", "during"])
+    }
+
+    @Test("A journal on a disk that is full goes to the runtime directory once that has space")
+    func backToMemory() async throws {
+        let memory = try SmallFileSystem()
+        let disk = try SmallFileSystem()
+        let location = DatabaseLocation(
+            directory: "\(disk.path)/defaultsd", runtimeDirectory: memory.path)
+        let database = try Database(at: location, boot: Scratch.boot) { _ in }
+        try memory.fill()
+        try database.set(["first": [UInt8](repeating: 1, count: 50_000)])
+        #expect(database.journal.directory.path.hasPrefix(disk.path))
+        try disk.fill()
+        try memory.empty()
+        try database.set(["second": [UInt8](repeating: 2, count: 50_000)])
+        #expect(database.journal.directory.path.hasPrefix(memory.path))
+        let next = try reopen(database, at: location)
+        #expect(try next.keys() == ["first", "second"])
+    }
+
+    /// Opens the database as the next process would after this one was killed.
+    private func reopen(_ database: Database, at location: DatabaseLocation) throws -> Database {
+        database.place.giveUp()
+        database.journal.close()
+        return try Database(at: location, boot: Scratch.boot) { _ in }
     }
 
     @Test("A journal that took the last byte returns its space when the store has everything")

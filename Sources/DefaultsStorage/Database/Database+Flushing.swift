@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import SystemCalls
 
 extension Database {
     /// Makes the writer for the batches of this database.
@@ -170,6 +171,26 @@ extension Database {
             throw .cannotOpen(place.path, error)
         }
         notePlaces()
+    }
+
+    /// Continues the journal in another place because this one refuses a change: on disk, beside the
+    /// database, if it is in the runtime directory, and in the runtime directory otherwise.
+    ///
+    /// So neither a full file system in memory nor a full disk alone keeps changes from being accepted.
+    ///
+    /// - Throws: `.directoryUnusable` or `.cannotOpen` if there is no other place.
+    func moveJournal(awayFrom refusal: SystemError) throws(StorageError) {
+        let refused = journal.directory.path
+        if location.isBesideDatabase(refused) {
+            guard location.runtimeDirectory != nil else { throw .cannotOpen(refused, refusal) }
+            try moveJournal(to: location.takeJournalDirectory(of: journal.database))
+        } else {
+            try moveJournal(to: location.takeJournalBesideDatabase())
+        }
+        // The next process looks for the page where the journal is.
+        pages.giveUp()
+        renewPage()
+        report(.journalRefused(refused, refusal, now: journal.directory.path))
     }
 
     private func notePlaces() {

@@ -252,6 +252,22 @@ extension Database {
         do throws(SystemError) {
             try journal.append(changes)
         } catch {
+            try write(changes, to: domain, after: error)
+        }
+    }
+
+    /// Appends a change to a journal in another place, because this one has refused it.
+    private func write(
+        _ changes: [ChangeSet], to domain: Domain, after refusal: SystemError
+    ) throws(StorageError) {
+        do throws(StorageError) {
+            try moveJournal(awayFrom: refusal)
+        } catch {
+            throw .cannotJournal(domain, refusal, nor: error)
+        }
+        do throws(SystemError) {
+            try journal.append(changes)
+        } catch {
             throw .cannotJournal(domain, error)
         }
     }

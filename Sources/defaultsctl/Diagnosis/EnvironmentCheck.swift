@@ -54,6 +54,7 @@ struct EnvironmentCheck {
     private func runtimeDirectory() -> Finding {
         let subject = "runtime directory"
         let beside = "so the crash journal is on disk, beside the database"
+        let full = "so the crash journal goes to the disk, beside the database"
         guard let runtime = places.runtime else {
             return .warning(
                 subject, "XDG_RUNTIME_DIR is not set, \(beside).",
@@ -86,7 +87,7 @@ struct EnvironmentCheck {
         var space = statvfs()
         if statvfs(runtime, &space) == 0, space.f_bavail * space.f_frsize < Self.leastSpace {
             return .warning(
-                subject, "\(runtime) is full, \(beside).",
+                subject, "\(runtime) is full, \(full).",
                 "Remove files in it, or restart the programs that fill it.")
         }
         return .ok(subject, runtime)
