@@ -77,7 +77,9 @@ extension DirectoryEngine {
         lastBatch: (number: UInt64, nonce: [UInt8], isAnswered: Bool)?
     ) throws -> Meeting {
         isMet = false
-        let here = try folder.place(isKnown: place != nil)
+        let here = try folder.place(known: place) { other in
+            try other == replica || Self.translating { try state.hasJoined(other) }
+        }
         if state.own.replica != replica { (known, ownFile) = ([:], nil) }
         try Self.translating { try state.begin(as: replica, named: name) }
         let isOurs = try !isUsedByAnother(lastBatch) && !isForgotten() && joinFiles()

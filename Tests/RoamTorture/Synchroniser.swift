@@ -5,8 +5,10 @@ import TestSupport
 
 /// Folders of machines that a bad synchroniser keeps the same in the end: it copies files late, in any
 /// order, twice, in old versions, and cut in the middle.
+///
+/// Sometimes it damages the marker of a folder.
 final class Synchroniser: @unchecked Sendable {
-    /// The file that marks the place, which is never written again.
+    /// The file that marks the place, which machines write again if it is damaged.
     private static let marker = "defaultsd-roam"
     /// What the name of a file has if another one of that name was there.
     private static let conflict = ".sync-conflict-"
@@ -52,9 +54,25 @@ final class Synchroniser: @unchecked Sendable {
         let folder = try TemporaryDirectory()
         folders[machine] = folder
         // The place was made before, by a machine that is gone.
-        try Data("defaultsd-roam place \(place)\n".utf8)
-            .write(to: URL(filePath: folder.path + "/" + Self.marker))
+        try markerContents.write(to: Self.marker(in: folder))
         return folder.path
+    }
+
+    private var markerContents: Data { Data("defaultsd-roam place \(place)\n".utf8) }
+
+    private static func marker(in folder: TemporaryDirectory) -> URL {
+        URL(filePath: "\(folder.path)/\(marker)")
+    }
+
+    /// Cuts the marker in a folder, or changes a byte of its first word.
+    private func damageMarker(in folder: TemporaryDirectory) throws {
+        var bytes = markerContents
+        if Bool.random(using: &random) {
+            bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
+        } else {
+            bytes[Int.random(in: 0..<Self.marker.utf8.count, using: &random)] ^= 1
+        }
+        try bytes.write(to: Self.marker(in: folder), options: .atomic)
     }
 
     private func names(in folder: String) throws -> [String] {
@@ -72,6 +90,9 @@ final class Synchroniser: @unchecked Sendable {
                 .randomElement(using: &random),
             let data = FileManager.default.contents(atPath: from + "/" + name)
         else { return }
+        if Int.random(in: 0..<30, using: &random) == 0, let folder = folders[target] {
+            try damageMarker(in: folder)
+        }
         let isOwn = last.contains { name == "\($0.key).roam" && $0.value[target] != nil }
         if target == replaced, isOwn { return }
         old[name, default: []].append(data)
@@ -99,6 +120,10 @@ final class Synchroniser: @unchecked Sendable {
 
     /// Makes all folders the same: each file is that of its writers.
     func copyEverything() throws {
+        let markers = folders.values.map(Self.marker(in:))
+        if markers.contains(where: { (try? Data(contentsOf: $0)) == markerContents }) {
+            for marker in markers { try markerContents.write(to: marker, options: .atomic) }
+        }
         for (replica, files) in last {
             for (writer, data) in files {
                 // The writer's own folder may have an old copy of a file that it does not write any more.

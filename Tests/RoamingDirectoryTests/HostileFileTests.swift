@@ -160,6 +160,24 @@ struct HostileFileTests {
         #expect(FileManager.default.contents(atPath: device.file) == bytes)
     }
 
+    @Test("though any byte of it is damaged, does not keep this replica from writing its own")
+    func ownDamage() async throws {
+        let network = try Network(1)
+        let device = network.devices[0]
+        device.write("mine", to: Self.key)
+        try await device.round()
+        let own = try Array(Data(contentsOf: URL(filePath: device.file)))
+        for position in own.indices {
+            var damaged = own
+            damaged[position] ^= 1 << UInt8(position % 8)
+            try network.put(Data(damaged), as: "\(device.id).roam", on: device)
+            try await device.meet()
+            let data = try #require(FileManager.default.contents(atPath: device.file))
+            #expect(try ReplicaFile(bytes: Array(data)).entries.map(\.key) == [Self.key])
+        }
+        #expect(device.joins == 0)
+    }
+
     @Test("does not keep this replica from writing its own")
     func ownPipe() async throws {
         let network = try Network(1)

@@ -6,7 +6,9 @@ import SystemCalls
 //
 // 1. A directory without the marker is never taken for one in which nothing is. It may be the place where
 //    a drive or a share is not mounted, or a copy that is not complete yet.
-// 2. Only files of this replica are written, and the marker if there is none and no replica's file.
+// 2. Only files of this replica are written, and the marker. A new marker is made if there is none and no
+//    replica's file. A replica that has met here before writes the marker again if it is damaged, or if it
+//    is gone while files of replicas are there that this one knows.
 // 3. A file appears under its name as a whole, and after it is on the disk.
 // 4. Nothing but a regular file is read. Links are not followed, and pipes are not waited for.
 
@@ -75,10 +77,31 @@ package struct FileProblem: Error, Equatable, Sendable, CustomStringConvertible 
 extension RoamingFolder {
     /// Reads the ID of this directory from its marker file.
     ///
-    /// A new directory gets a marker first.
+    /// A new directory gets a marker first. In one that was met before, a marker that is damaged or
+    /// removed is written again: no other file tells what it was, and no machine could go on.
     ///
-    /// - Parameter isKnown: Whether the replica was here before, so that there must be a marker.
-    func place(isKnown: Bool) throws -> [UInt8] {
+    /// - Parameters:
+    ///   - known: What the marker said when this replica met here; nil if it never did.
+    ///   - isKnown: Whether a replica has met here, too, or is this one.
+    func place(
+        known: [UInt8]?, knowing isKnown: (ReplicaID) throws -> Bool
+    ) throws -> [UInt8] {
+        try checkDirectory()
+        switch (try readMarker(), known.flatMap { ReplicaID(bytes: $0) }) {
+        case (.place(let place), _): return place.bytes
+        case (.damaged, let place?): return try write(marker: place)
+        case (.damaged, nil): throw damaged
+        case (.missing, let place?):
+            guard try replicas().contains(where: isKnown) else { throw emptied }
+            return try write(marker: place)
+        case (.missing, nil):
+            guard known == nil else { throw emptied }
+            guard try replicas().isEmpty else { throw incomplete }
+            return try write(marker: .random())
+        }
+    }
+
+    private func checkDirectory() throws {
         let status: FileStatus
         do throws(SystemError) {
             status = try FileStatus(of: path)
@@ -88,43 +111,64 @@ extension RoamingFolder {
         guard status.kind == .directory else {
             throw EngineError(.refused, "'\(path)' is not a directory. Name another one.")
         }
-        if let place = try readMarker() { return place }
-        guard !isKnown else {
-            throw EngineError(
-                .unreachable,
-                "'\(path)' has no file '\(Self.marker)'. If it is on a drive or a server, mount it. "
-                    + "If you have emptied it, use another directory on all machines: 'defaultsctl "
-                    + "roam enable --directory DIRECTORY'.")
-        }
-        guard try replicaNames().isEmpty else {
-            throw EngineError(
-                .unreachable,
-                "'\(path)' has files of other machines, but no file '\(Self.marker)'. Wait until "
-                    + "all files are copied.")
-        }
-        return try makeMarker()
     }
 
-    private func readMarker() throws -> [UInt8]? {
+    /// What is found under the marker's name.
+    private enum Marker {
+        case missing
+        /// Not what a replica has written, or not readable at this place of the disk.
+        case damaged
+        case place(ReplicaID)
+    }
+
+    private func readMarker() throws -> Marker {
         let bytes: [UInt8]?
         do throws(SystemError) {
             let file = try File.regular(path(of: Self.marker), O_RDONLY | O_NOFOLLOW)
             bytes = try file.contents(atMost: Self.markerSize)
         } catch {
-            if error.number == ENOENT { return nil }
-            if error.number == EACCES { throw forbidden("read") }
-            throw EngineError(.unreachable, "A file cannot be read: \(error).")
+            switch error.number {
+            case ENOENT: return .missing
+            case ELOOP, EIO: return .damaged
+            case EACCES: throw forbidden("read")
+            default:
+                if error.call == File.openingRegular { return .damaged }
+                throw EngineError(.unreachable, "A file cannot be read: \(error).")
+            }
         }
         let text = String(decoding: bytes ?? [], as: UTF8.self)
         guard text.hasPrefix(Self.markerLine), text.hasSuffix("\n"),
             let place = ReplicaID(text.dropFirst(Self.markerLine.count).dropLast())
-        else {
-            throw EngineError(
-                .unreachable,
-                "'\(path(of: Self.marker))' is incomplete or damaged. Wait until it is copied, or "
-                    + "restore it from another machine.")
-        }
+        else { return .damaged }
+        return .place(place)
+    }
+
+    private func write(marker place: ReplicaID) throws -> [UInt8] {
+        try write(Array("\(Self.markerLine)\(place)\n".utf8), to: Self.marker)
         return place.bytes
+    }
+
+    private var damaged: EngineError {
+        EngineError(
+            .unreachable,
+            "'\(path(of: Self.marker))' is incomplete or damaged. Wait until it is copied. A machine "
+                + "that roams here already writes it again at its next exchange.")
+    }
+
+    private var incomplete: EngineError {
+        EngineError(
+            .unreachable,
+            "'\(path)' has files of other machines, but no file '\(Self.marker)'. Wait until all files "
+                + "are copied. A machine that roams here already writes this file again at its next "
+                + "exchange.")
+    }
+
+    private var emptied: EngineError {
+        EngineError(
+            .unreachable,
+            "'\(path)' has no file '\(Self.marker)'. If it is on a drive or a server, mount it. "
+                + "If you have emptied it, use another directory on all machines: 'defaultsctl "
+                + "roam enable --directory DIRECTORY'.")
     }
 
     private var missing: EngineError {
@@ -141,12 +185,6 @@ extension RoamingFolder {
             "You may not \(verb) the directory '\(path)'. Change its permissions, or choose another "
                 + "directory.")
     }
-
-    private func makeMarker() throws -> [UInt8] {
-        let place = ReplicaID.random()
-        try write(Array("\(Self.markerLine)\(place)\n".utf8), to: Self.marker)
-        return place.bytes
-    }
 }
 
 // MARK: Replicas' files
@@ -161,6 +199,11 @@ extension RoamingFolder {
             if error.number == EACCES { throw forbidden("read") }
             throw EngineError(.unreachable, "The directory cannot be read: \(error).")
         }
+    }
+
+    /// The replicas whose files, or copies of files, are here.
+    private func replicas() throws -> [ReplicaID] {
+        try replicaNames().compactMap { Self.replica(ofName: $0) }
     }
 
     /// The replica whose file, or copy of a file, has a name.
@@ -260,7 +303,7 @@ extension RoamingFolder {
         } catch {
             _ = FileCalls.unlink(temporary)
             if error.number == EACCES { throw forbidden("write to") }
-            throw EngineError(.unreachable, "The file of this machine cannot be written: \(error).")
+            throw EngineError(.unreachable, "'\(name)' cannot be written: \(error).")
         }
     }
 }

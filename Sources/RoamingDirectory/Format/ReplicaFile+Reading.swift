@@ -12,22 +12,20 @@ extension ReplicaFile {
         self = try reader.finish()
     }
 
-    /// Checks the first line, and the hash in the last one.
+    /// Checks the hash in the last line, and the first one.
+    ///
+    /// All versions of the form have such a last line. So a first line that is damaged is never taken
+    /// for that of a later version, whose file nobody overwrites.
     ///
     /// - Returns: The lines between them.
     private static func content(of bytes: [UInt8]) throws(FileFault) -> ArraySlice<UInt8> {
-        let first = "\(FileText.firstLine)\n".utf8
-        guard bytes.starts(with: first) else {
-            let isLater =
-                bytes.starts(with: FileText.anyFirstLine.utf8)
-                && bytes.contains(UInt8(ascii: "\n"))
-            throw isLater ? .laterVersion : .incomplete
-        }
         let size = "end \n".utf8.count + 2 * 32
         let start = bytes.count - size
-        guard start >= first.count else { throw .incomplete }
+        guard start >= 0, bytes.starts(with: FileText.anyFirstLine.utf8) else { throw .incomplete }
         let hash = FileText.hexadecimal(Blake2b.hash(of: bytes[..<start]))
         guard bytes[start...].elementsEqual("end \(hash)\n".utf8) else { throw .incomplete }
+        let first = "\(FileText.firstLine)\n".utf8
+        guard bytes[..<start].starts(with: first) else { throw .laterVersion }
         return bytes[first.count..<start]
     }
 }

@@ -68,6 +68,12 @@ extension DirectoryState {
         return known.first.map { file.isLater(than: (sequence: $0.0, stamp: $0.1)) } ?? true
     }
 
+    /// Whether a file of another replica was joined, and the replica was not forgotten since.
+    func hasJoined(_ replica: ReplicaID) throws(SQLiteError) -> Bool {
+        try connection.hasRow(
+            "SELECT 1 FROM directory_snapshot WHERE replica = ?", [replica.value])
+    }
+
     private func hasRoom(for file: ReplicaFile, isNews: Bool) throws(SQLiteError) -> Bool {
         var replicas = try Set(
             connection.rows("SELECT replica FROM directory_snapshot") { $0.replica(at: 0) })
