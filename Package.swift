@@ -279,8 +279,8 @@ let package = Package(
             "DefaultsServiceTests",
             [
                 "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DefaultsTerms", "DBus", "SQLite", "SystemCalls", "TestSupport",
-                logging,
+                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
+                "TestSupport", logging,
             ]),
         tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
         tests(

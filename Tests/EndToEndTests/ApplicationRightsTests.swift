@@ -209,43 +209,86 @@ struct ApplicationRightsTests {
 
     // MARK: Signals
 
-    private func listen(_ command: [String]) throws -> SandboxListener {
-        try SandboxListener(command, environment: desktop.environment)
+    /// A program that listens to changes, and what it has heard.
+    private final class Ear {
+        private let listener: SandboxListener
+        private let start: UInt64
+        private let domains: [String]?
+        private(set) var heard: [String] = []
+
+        /// - Parameters:
+        ///   - start: The last generation before the test changes anything.
+        ///   - domains: Those that it may hear of; nil for all.
+        init(_ listener: SandboxListener, from start: UInt64, of domains: [String]?) {
+            self.listener = listener
+            self.start = start
+            self.domains = domains
+        }
+
+        /// The next signal of a change after the start.
+        ///
+        /// A signal waits until the bus has said who listens. So a program may hear of a change from
+        /// before it listened, if it may read the domain.
+        func next() -> String {
+            while let signal = listener.next() {
+                heard.append(signal)
+                let match = signal.firstMatch(of: /^Changed \('([^']*)'.*, (\d+), '[^']*'\)$/)
+                guard let match, let generation = UInt64(match.2), generation <= start,
+                    domains?.contains(String(match.1)) ?? true
+                else { return signal }
+            }
+            return "the end"
+        }
+    }
+
+    /// Starts a program that listens.
+    ///
+    /// - Parameter domains: Those that it may hear of; nil for all.
+    private func listen(
+        _ command: [String], hearing domains: [String]? = [app, helper, "NSGlobalDomain"]
+    ) throws -> Ear {
+        let listener = try SandboxListener(command, environment: desktop.environment)
+        let answer = try desktop.run(
+            SandboxProgram.call(
+                "org.freedesktop.DBus.Properties.Get", at: "/org/defaultsd/Defaults1",
+                [Self.service, "Generation"])
+        ).requireOutput()
+        let start = try #require(answer.firstMatch(of: /uint64 (\d+)/).flatMap { UInt64($0.1) })
+        return Ear(listener, from: start, of: domains)
     }
 
     private func expectChange(
-        of domain: String, heardBy listener: SandboxListener,
+        of domain: String, in layer: String = "domain", heardBy ear: Ear,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let signal = listener.next() ?? "the end"
-        #expect(
-            signal.hasPrefix("Changed ('\(domain)'"), "\(signal)", sourceLocation: sourceLocation)
+        let isNext = ear.next().hasPrefix("Changed ('\(domain)', '\(layer)'")
+        #expect(isNext, "heard: \(ear.heard)", sourceLocation: sourceLocation)
     }
 
     @Test func `An app hears of its own domains, and all others hear everything`() throws {
         let program = SandboxProgram.listen(to: Self.service)
         let inside = try listen(sandbox.command(program))
-        let outside = try listen(program)
+        let outside = try listen(program, hearing: nil)
         for round in 10...12 {
             for domain in [Self.other, Self.app, "NSGlobalDomain", Self.helper] {
                 try desktop.setNumber(round, forKey: "Key", in: domain)
-                #expect(outside.next()?.hasPrefix("Changed ('\(domain)', 'domain'") == true)
+                expectChange(of: domain, heardBy: outside)
             }
             for domain in [Self.app, "NSGlobalDomain", Self.helper] {
-                #expect(inside.next()?.hasPrefix("Changed ('\(domain)', 'domain'") == true)
+                expectChange(of: domain, heardBy: inside)
             }
         }
         try desktop.write(#"{"Forced": 1}"#, to: "\(Self.other).json", in: .managed)
-        #expect(outside.next()?.hasPrefix("Changed ('\(Self.other)', 'managed'") == true)
+        expectChange(of: Self.other, in: "managed", heardBy: outside)
         try desktop.write(#"{"Forced": 1}"#, to: "\(Self.app).json", in: .managed)
-        #expect(inside.next()?.hasPrefix("Changed ('\(Self.app)', 'managed'") == true)
+        expectChange(of: Self.app, in: "managed", heardBy: inside)
     }
 
     @Test func `On a bus with very many match rules, an app hears of its own domains, too`() throws
     {
         let program = SandboxProgram.listen(to: Self.service)
         let inside = try listen(sandbox.command(program))
-        let outside = try listen(program)
+        let outside = try listen(program, hearing: nil)
         let rules = try ChildProcess(
             [
                 "/usr/bin/python3", "-c",
@@ -263,7 +306,7 @@ struct ApplicationRightsTests {
         #expect(rules.lines?.next() == "added")
         for domain in [Self.other, Self.app] {
             try desktop.setNumber(20, forKey: "Key", in: domain)
-            #expect(outside.next()?.hasPrefix("Changed ('\(domain)'") == true)
+            expectChange(of: domain, heardBy: outside)
         }
         expectChange(of: Self.app, heardBy: inside)
     }

@@ -185,6 +185,9 @@ struct CallerTable<Call> {
 
     var all: some Collection<Caller<Call>> { callers.values }
 
+    /// The caller of a name, if it is known.
+    func known(_ name: BusName) -> Caller<Call>? { callers[name] }
+
     /// The caller of a name; a new one if it is not known.
     mutating func caller(named name: BusName, new: (BusName) -> Caller<Call>) -> Caller<Call> {
         uses &+= 1

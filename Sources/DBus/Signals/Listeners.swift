@@ -20,15 +20,13 @@ package struct Listeners: Sendable {
     /// A connection, and what is known about it; nil if it has left.
     package typealias Listener = (name: BusName, credentials: PeerCredentials?)
 
-    /// The connections, in no order.
+    /// The connections, in no order, without those that may not call at all.
     package let all: [Listener]
-    /// Whether each has a match rule for the signal.
-    ///
-    /// If not, the bus does not show its match rules, or has too many, and these are all connections
-    /// except ours.
-    package let haveRules: Bool
     /// The paths in the match rules of each, for the first argument; nil for a rule without one.
-    package let paths: [BusName: Set<String?>]
+    ///
+    /// Nil if the bus does not show its match rules, or has too many. Then ``all`` has all connections
+    /// except ours.
+    package let paths: [BusName: Set<String?>]?
 }
 
 extension Connection {
@@ -121,14 +119,20 @@ extension Connection {
     ) {
         let all = Array(Set(names.joined()).subtracting([uniqueName].compactMap(\.self)))
         identify(all) { credentials in
-            let known = Dictionary(uniqueKeysWithValues: zip(all, credentials))
+            var known = Dictionary(uniqueKeysWithValues: zip(all, credentials))
+            for name in all where self.isRefused(name) { known[name] = nil }
             completion(
                 names.indices.map { index in
                     Listeners(
                         all: names[index].compactMap { name in known[name].map { (name, $0) } },
-                        haveRules: paths != nil, paths: paths?[index] ?? [:])
+                        paths: paths?[index])
                 })
         }
+    }
+
+    /// Whether a connection that was identified may not call at all.
+    private func isRefused(_ name: BusName) -> Bool {
+        callers.table.known(name)?.refusal != nil
     }
 }
 

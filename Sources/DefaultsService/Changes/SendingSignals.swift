@@ -6,9 +6,9 @@ import Logging
 
 // Invariants
 //
-// 1. A program in a sandbox gets no signal of a domain that it may not read. So on a bus each signal
-//    is sent to its receivers one by one. There is one exception: if the bus does not tell who
-//    listens, and has no connection of a sandbox, a signal is sent to all.
+// 1. A program in a sandbox gets no signal of a domain that it may not read at the moment of sending. So
+//    on a bus each signal is sent to its receivers one by one, and never to all: nobody knows who
+//    listens by the time when the bus passes it on.
 // 2. A signal leaves after the reply to its change, in the order of `Announcements`.
 
 /// Sends the signals about changes.
@@ -114,15 +114,15 @@ extension DefaultsObject {
     /// A connection that gets signals, and what it may read; nil for everything.
     typealias Receiver = (name: BusName, scope: AccessScope?)
 
-    /// Who gets signals one by one; nil if they may be sent to all.
-    func receivers(_ listeners: Listeners) -> [Receiver]? {
-        let receivers = listeners.all.map { (name: $0.name, scope: scope(of: $0.credentials)) }
-        let areNeeded = listeners.haveRules || receivers.contains { $0.scope != nil }
-        return areNeeded ? receivers : nil
+    /// Who gets the signals that are sent in this turn of the loop.
+    ///
+    /// What is granted may be another in the next one, so nobody keeps the answer.
+    func receivers(_ listeners: Listeners) -> [Receiver] {
+        listeners.all.map { (name: $0.name, scope: scope(of: $0.credentials)) }
     }
 
     private func send(_ announcements: [Announcement], to listeners: Listeners) {
-        guard let receivers = receivers(listeners) else { return send(announcements, to: nil) }
+        let receivers = receivers(listeners)
         let areMany = announcements.count * receivers.count > Self.mostAtOnce
         for announcement in areMany ? Audience.joined(announcements) : announcements {
             for receiver in receivers where receiver.scope?.mayRead(announcement.domain) ?? true {
@@ -137,7 +137,7 @@ extension DefaultsObject {
     ///
     /// The callers already have their replies, so a failure is only logged.
     ///
-    /// - Parameter receiver: Nil for all.
+    /// - Parameter receiver: Nil for the peer of a connection without a bus.
     private func send(_ announcements: [Announcement], to receiver: BusName?) {
         for announcement in announcements {
             do {

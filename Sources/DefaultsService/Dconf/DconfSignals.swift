@@ -9,7 +9,7 @@ import DefaultsModel
 //    after the reply to its call.
 // 2. A program in a sandbox gets no name of a domain that it may not read. If a signal
 //    names only a directory, it hears of the outermost one. So each signal is sent to its
-//    receivers one by one, as those of the contract are, and with the same exception.
+//    receivers one by one, as those of the contract are.
 
 /// Sends the signals of dconf's interface.
 extension DefaultsObject {
@@ -51,13 +51,10 @@ extension DefaultsObject {
             }
         }
         guard let listeners else { return }
-        guard let receivers = receivers(listeners) else {
-            for notice in notices { send(notice, to: nil) }
-            return
-        }
+        let receivers = receivers(listeners)
         for notice in notices {
             for receiver in receivers {
-                let rules = listeners.paths[receiver.name]
+                let rules = listeners.paths?[receiver.name]
                 guard rules?.contains(where: notice.matches) ?? true else { continue }
                 if let notice = notice.limited(to: receiver.scope) {
                     send(notice, to: receiver.name)
@@ -69,7 +66,7 @@ extension DefaultsObject {
     /// Sends a signal.
     ///
     /// No caller waits for it, so a failure is not reported.
-    private func send(_ notice: DconfNotice, to receiver: BusName?) {
+    private func send(_ notice: DconfNotice, to receiver: BusName) {
         connection.assumeIsolated { connection in
             let changes =
                 connection.isLargelyUnread && notice.changes.count > 1 ? [""] : notice.changes

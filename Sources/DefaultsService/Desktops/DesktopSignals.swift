@@ -7,7 +7,8 @@ import DefaultsStorage
 //
 // 1. The signals of desktops' interfaces have values, as these interfaces demand. They exist only if
 //    the interface is served, only for the keys that it has, and only on the bus. Each is sent to its
-//    receivers one by one, and never to all.
+//    receivers one by one, and never to all. What each of them may read is looked up when the signal is
+//    sent, however long that has waited.
 // 2. A signal has the value at the moment when it is sent. So no program gets an older value after a
 //    newer one, and nothing that waits has a value.
 // 3. A change that does not change what programs see has no signal.
@@ -25,8 +26,8 @@ struct DesktopChanges {
     /// In the order of the changes, each once.
     private var waiting: [Change] = []
     private var known: Set<Change> = []
-    /// Who gets the signals.
-    var receivers: [DefaultsObject.Receiver] = []
+    /// Who listens; nil before the first signal.
+    var listeners: Listeners?
     /// Whether they are being sent.
     var areBeingSent = false
 
@@ -84,8 +85,7 @@ extension DefaultsObject {
     ) {
         guard !disk.hasEnded else { return }
         var changes = desktopChanges[desktop] ?? DesktopChanges()
-        // A value is never sent to all, as a program in a sandbox may connect in this moment.
-        changes.receivers = listeners.all.map { ($0.name, scope(of: $0.credentials)) }
+        changes.listeners = listeners
         for announcement in announcements where desktop.mayHave(announcement.domain) {
             let keys = (try? keys(of: announcement)) ?? []
             changes.add(keys.filter(desktop.mayHave), of: announcement.domain)
@@ -108,20 +108,28 @@ extension DefaultsObject {
 
     /// Sends the signals of some changes that wait.
     private func sendSomeSignals(of desktop: DesktopService) {
-        guard !disk.hasEnded, let receivers = desktopChanges[desktop]?.receivers else { return }
+        guard !disk.hasEnded else { return }
+        let receivers = receivers(of: desktop)
         let count = max(1, Self.mostSignalsAtOnce / max(1, receivers.count))
         for change in desktopChanges[desktop]?.take(count) ?? [] {
             guard !receivers.isEmpty, let signal = try? signal(for: change, of: desktop) else {
                 continue
             }
-            send(signal, of: desktop, about: change.domain)
+            send(signal, of: desktop, about: change.domain, to: receivers)
         }
     }
 
-    /// Sends a signal to those that listen and may read the domain.
-    func send(_ signal: DesktopSignal, of desktop: DesktopService, about domain: Domain) {
-        for receiver in desktopChanges[desktop]?.receivers ?? []
-        where receiver.scope?.mayRead(domain) ?? true {
+    /// Who gets the signals of a service that are sent in this turn of the loop.
+    func receivers(of desktop: DesktopService) -> [Receiver] {
+        desktopChanges[desktop]?.listeners.map(receivers(_:)) ?? []
+    }
+
+    /// Sends a signal to those that may read the domain.
+    func send(
+        _ signal: DesktopSignal, of desktop: DesktopService, about domain: Domain,
+        to receivers: [Receiver]
+    ) {
+        for receiver in receivers where receiver.scope?.mayRead(domain) ?? true {
             send(signal, of: desktop, to: receiver.name)
         }
     }

@@ -65,6 +65,8 @@ extension DefaultsObject {
             visible.stored.flatMap({ setting.value(of: $0.archive) }) == nil
         else { return }
         if case .hidden = visible { return }
-        send(Self.signal(for: setting, value), of: .portal, about: change.domain)
+        send(
+            Self.signal(for: setting, value), of: .portal, about: change.domain,
+            to: receivers(of: .portal))
     }
 }

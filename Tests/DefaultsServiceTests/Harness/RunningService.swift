@@ -96,7 +96,7 @@ extension Connection {
     /// Serves a program like `PeerListener`.
     ///
     /// - Parameter credentials: Who it is said to be.
-    fileprivate init(
+    init(
         serving socket: FileDescriptor, named name: String, as credentials: PeerCredentials?,
         like service: Connection, on loop: EventLoop
     ) throws {
@@ -113,7 +113,7 @@ extension Connection {
 
 extension UnixSocket {
     /// Two sockets that are connected to each other.
-    fileprivate static func pair() throws -> (FileDescriptor, FileDescriptor) {
+    static func pair() throws -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
