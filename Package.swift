@@ -180,7 +180,7 @@ let package = Package(
         // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.
         module(
             "CDefaults",
-            ["DefaultsClient", "DefaultsProtocol", "KeyedArchive", "CLinux"],
+            ["DefaultsClient", "DefaultsProtocol", "KeyedArchive", "SystemCalls"],
             exclude: ["abi-description", "defaults.h", "defaults.pc.in", "link"]),
 
         // What is installed: building this target builds the programs and the library for C at once.

@@ -1,38 +1,52 @@
-import CLinux
-import Glibc
 import Synchronization
+import SystemCalls
 
-// Invariant: if a `raise()` did not write, a scan after the next `lower()` finds everything that was added
-// before that `raise()`.
+// Invariants
+//
+// 1. If a `raise()` did not write, a scan after the next `lower()` finds everything that was added
+//    before that `raise()`.
+// 2. Nothing is written to a descriptor that the program has closed: see `WakeUp`.
 
 /// A descriptor that is readable from `raise()` to `lower()`.
 final class WakeSignal: Sendable {
-    let descriptor: Int32
+    private let wakeUp: WakeUp
     /// Whether the descriptor is readable, so that many changes are one system call.
     private let isRaised = Atomic<Bool>(false)
 
     /// - Throws: ``CallError`` if the process has no descriptor left.
     init() throws(CallError) {
-        descriptor = clinux_make_event()
-        guard descriptor >= 0 else {
-            throw CallError(
-                .system, "No descriptor can be opened: \(String(cString: strerror(errno))).")
+        wakeUp = try Self.opening { () throws(SystemError) in try WakeUp() }
+    }
+
+    private static func opening<Result>(
+        _ body: () throws(SystemError) -> Result
+    ) throws(CallError) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw CallError(.system, "No descriptor can be opened: \(error.reason).")
         }
     }
 
-    deinit { Glibc.close(descriptor) }
+    /// The descriptor, or another one if the program has closed it.
+    ///
+    /// - Throws: ``CallError`` if the process has no descriptor left.
+    func descriptor() throws(CallError) -> Int32 {
+        guard !wakeUp.isIntact else { return wakeUp.descriptor }
+        try Self.opening { () throws(SystemError) in try wakeUp.renew() }
+        if isRaised.load(ordering: .sequentiallyConsistent) { wakeUp.signal() }
+        return wakeUp.descriptor
+    }
 
     /// Makes it readable.
     func raise() {
         guard !isRaised.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, 8)
+        wakeUp.signal()
     }
 
     /// Makes it not readable, before what has happened is looked at.
     func lower() {
-        var count: UInt64 = 0
-        _ = Glibc.read(descriptor, &count, 8)
+        wakeUp.clear()
         // In this order: a raise in between has nothing to write, and what it is for is seen.
         isRaised.store(false, ordering: .sequentiallyConsistent)
     }

@@ -146,7 +146,7 @@ final class FailureQueue: Sendable {
     init(of defaults: Defaults, _ signal: WakeSignal) {
         // Nothing that is refused from now on is missed.
         let failures = defaults.failures
-        let task = Task { [weak self] in
+        let task = LibraryTask.begin { [weak self] in
             for await failure in failures {
                 guard let self else { return }
                 add(failure)

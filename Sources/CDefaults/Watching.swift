@@ -162,7 +162,7 @@ public func unwatch(_ defaults: OpaquePointer?, _ watch: UInt32) -> Int32 {
 /// `defaults_fd` of defaults.h.
 @_cdecl("defaults_fd")
 public func descriptor(_ defaults: OpaquePointer?) -> Int32 {
-    result { try handle(defaults).watches.signal().descriptor } ?? -1
+    result { try handle(defaults).watches.signal().descriptor() } ?? -1
 }
 
 /// `defaults_dispatch` of defaults.h.

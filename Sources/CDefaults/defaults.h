@@ -448,7 +448,9 @@ int defaults_unwatch(defaults_t *defaults, unsigned watch);
 
 /* A descriptor that is readable while there is something to dispatch; -1 is an error.
  *
- * It belongs to the handle: only wait for it, do not read or close it. It is always the same. */
+ * It belongs to the handle: only wait for it, do not read or close it. It is always the same, unless the
+ * program closes all descriptors: then ask for it again. Nothing is written to a file of the program's that
+ * has its number. */
 int defaults_fd(defaults_t *defaults);
 
 /* Calls the functions of watches for what has happened, and does not wait.

@@ -7,7 +7,6 @@
 #include <spawn.h>        /* the descriptors of a child, below */
 #include <sys/auxv.h>     /* whether the program has more rights than its caller */
 #include <sys/epoll.h>    /* waiting for very many descriptors, below */
-#include <sys/eventfd.h> /* a descriptor that a thread makes readable, below */
 #include <sys/inotify.h> /* changes of directories as a descriptor */
 #include <sys/prctl.h>    /* the name of a thread, below */
 #include <sys/socket.h>   /* sending a descriptor, below */
@@ -29,11 +28,6 @@ static inline void clinux_name_this_thread(const char *name) {
  * header also has struct stat, and then Swift cannot tell whether that is Glibc's or ours. */
 static inline int clinux_dup3(int descriptor, int number) {
     return (int)syscall(SYS_dup3, descriptor, number, SFD_CLOEXEC);
-}
-
-/* eventfd(2), whose flags Swift does not import: not blocking, and with close-on-exec set. */
-static inline int clinux_make_event(void) {
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 /* pidfd_open(2) is declared in a header that older C libraries do not have. With close-on-exec set, as

@@ -64,6 +64,8 @@ typedef struct {
     /* The page, and the word of it that counts the changes. */
     Page *page;
     guint32 word;
+    /* The service was asked to note that it has settings. */
+    gboolean is_recorded;
     /* The bus has been asked for its changes. */
     gboolean is_heard;
 } Copy;

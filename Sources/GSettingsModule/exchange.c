@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "loop.h"
 #include "names.h"
 #include "page.h"
 #include "service.h"
@@ -18,7 +19,7 @@ static unsigned most_fetched = 64;
 /* The locks of all domains are to be fetched with the next copy. */
 static gboolean wants_locks = TRUE;
 static Page *page;
-static GSource *batch_timer;
+static Timer batch_timer;
 
 /* Whether a call may not have been carried out, so that it is repeated. All other errors are the
  * service's answer. */
@@ -44,6 +45,7 @@ void exchange_forget(gboolean asks_for_all) {
         Copy *copy = value;
         copy->is_wanted |= copy->is_fetching || (asks_for_all && copy->is_loaded);
         copy->is_fetching = FALSE;
+        copy->is_recorded = FALSE;
     }
     store_unlock();
 }
@@ -232,23 +234,20 @@ static void fetch_large(void) {
 
 /* --- Sending changes --- */
 
-static gboolean run_batch_timer(gpointer unused) {
+static void run_batch_timer(gpointer unused) {
     (void)unused;
-    g_clear_pointer(&batch_timer, g_source_unref);
     exchange_work();
-    return G_SOURCE_REMOVE;
 }
 
 /* Gives a program that makes many changes a moment to make more, so that fewer batches are sent. */
 static void pause_batches(void) {
     store_lock();
-    gboolean is_empty = outbox_is_empty();
-    gboolean is_urgent = service_takes_hurry(is_empty) || is_empty;
+    gboolean is_urgent = service_is_hurried() || outbox_is_empty();
     store_unlock();
     if (is_urgent)
         exchange_work();
-    else if (batch_timer == NULL)
-        batch_timer = service_attach(run_batch_timer, BATCH_PAUSE);
+    else if (!batch_timer.is_set)
+        loop_set_timer(&batch_timer, BATCH_PAUSE, run_batch_timer, NULL);
 }
 
 static void on_batch_answered(const Reply *reply, gpointer unused) {
@@ -270,17 +269,49 @@ static void on_batch_answered(const Reply *reply, gpointer unused) {
     pause_batches();
 }
 
+/* The domains in which a batch sets something, and which the service was not told yet. */
+static GPtrArray *take_unrecorded(const Batch *batch) {
+    GPtrArray *names = g_ptr_array_new();
+    GHashTableIter each;
+    gpointer value;
+    g_hash_table_iter_init(&each, batch->writes);
+    while (g_hash_table_iter_next(&each, NULL, &value)) {
+        const Write *write = value;
+        if (write->copy->is_recorded || write->entry->form == NULL)
+            continue;
+        write->copy->is_recorded = TRUE;
+        g_ptr_array_add(names, write->copy->name);
+    }
+    return names;
+}
+
+/* A change is not refused because its domain cannot be noted. */
+static void on_recorded(const Reply *reply, gpointer unused) {
+    (void)reply, (void)unused;
+}
+
+static void record(GPtrArray *names) {
+    for (unsigned index = 0; index < names->len; index++)
+        way_call(
+            "SetValue",
+            g_variant_new("(ssv)", RECORD_DOMAIN, names->pdata[index], g_variant_new_boolean(TRUE)),
+            BATCH_REPLY_TYPE, on_recorded, NULL, NULL);
+    g_ptr_array_unref(names);
+}
+
 static void send_batch(void) {
     if (is_sending)
         return;
-    service_end_timer(&batch_timer);
+    loop_end_timer(&batch_timer);
     store_lock();
     const Batch *batch = outbox_batch();
     GVariant *arguments = batch == NULL ? NULL : batch_arguments(batch);
+    GPtrArray *unrecorded = batch == NULL ? NULL : take_unrecorded(batch);
     store_unlock();
     if (arguments == NULL)
         return;
     is_sending = TRUE;
+    record(unrecorded);
     way_call(
         "ApplyAllValues", arguments, BATCH_REPLY_TYPE, on_batch_answered, NULL, NULL);
 }
@@ -294,7 +325,7 @@ void exchange_work(void) {
         return;
     fetch_large();
     store_lock();
-    gboolean is_paused = batch_timer != NULL && !service_takes_hurry(FALSE);
+    gboolean is_paused = batch_timer.is_set && !service_is_hurried();
     store_unlock();
     if (!is_paused)
         send_batch();

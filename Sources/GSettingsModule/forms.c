@@ -1,9 +1,11 @@
 /* The value form of GVariants: what is sent to the service and stored by it.
  *
- * The schema gives the type of a value, so most values need no type in the store. The exceptions are
- * the contents of variants. They are marked with their types:
+ * The service does not know the schemas of all programs, and a schema may be removed. So a value has its
+ * type with it, in a marker, unless the service finds the same type by itself:
  *
  *     {"$class": "GVariant", "type": TYPE, "value": FORM}
+ *
+ * Inside a value the type is known, but for the contents of variants. They are marked, too.
  *
  * Invariants
  *
@@ -19,6 +21,12 @@ enum { DEEPEST_FORM = 56 };
 
 /* The values that the service takes in one call. */
 enum { MOST_VALUES = 1 << 18 };
+
+/* Those of a marker itself. */
+enum { MARKER_VALUES = 4 };
+
+/* The longest type that the service reads. */
+enum { LONGEST_READ_TYPE = 255 };
 
 static GVariant *form_at(GVariant *value, int depth, size_t *left);
 
@@ -186,7 +194,25 @@ static GVariant *form_at(GVariant *value, int depth, size_t *left) {
     }
 }
 
-GVariant *form_of_value(GVariant *value) {
+/* Whether the service finds a type by itself in the form of each of its values: a rule says so that needs no
+ * schema. */
+static gboolean is_evident(const char *type) {
+    static const char *const types[] = {"b", "i", "d", "s", "as", "ay", NULL};
+    return g_strv_contains(types, type);
+}
+
+/* The form with the type around it; NULL if that is too deep or has too many values. */
+static GVariant *marked_form(GVariant *value, const char *type) {
+    size_t left = MOST_VALUES - MARKER_VALUES;
+    return form_of_object(
+        MARKER, "type", owned(g_variant_new_string(type)), "value", form_at(value, 3, &left));
+}
+
+GVariant *form_of_value(GVariant *value, gboolean says_type) {
+    const char *type = g_variant_get_type_string(value);
     size_t left = MOST_VALUES;
-    return form_at(value, 0, &left);
+    GVariant *form = NULL;
+    if ((says_type || !is_evident(type)) && strlen(type) <= LONGEST_READ_TYPE)
+        form = marked_form(value, type);
+    return form != NULL ? form : form_at(value, 0, &left);
 }

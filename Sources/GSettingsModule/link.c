@@ -1,5 +1,7 @@
 #include "link.h"
 
+#include "descriptors.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
@@ -75,37 +77,31 @@ static int connect_directly(int attempts) {
     return descriptor;
 }
 
-/* The socket that was connected in advance, by which process, and which file it is. */
+/* The socket that was connected in advance, and by which process. */
 static struct {
-    int descriptor;
+    Descriptor descriptor;
     pid_t process;
-    dev_t device;
-    ino_t number;
-} prepared = {.descriptor = -1};
+    gboolean is_made;
+} prepared;
 
 void link_prepare(void) {
-    struct stat status;
-    int descriptor = connect_directly(1);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0)
-        return;
+    prepared.descriptor = descriptor_of(connect_directly(1));
     prepared.process = getpid();
-    prepared.device = status.st_dev;
-    prepared.number = status.st_ino;
-    __atomic_store_n(&prepared.descriptor, descriptor, __ATOMIC_RELEASE);
+    __atomic_store_n(&prepared.is_made, TRUE, __ATOMIC_RELEASE);
 }
 
 /* The socket of link_prepare, or -1. Meanwhile, the program may have forked or closed all files, or the
  * daemon may have ended. */
 static int take_prepared(void) {
-    struct stat status;
     char byte;
-    int descriptor = __atomic_exchange_n(&prepared.descriptor, -1, __ATOMIC_ACQUIRE);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0 || status.st_dev != prepared.device
-        || status.st_ino != prepared.number)
+    if (!__atomic_exchange_n(&prepared.is_made, FALSE, __ATOMIC_ACQUIRE))
         return -1;
-    if (prepared.process == getpid() && recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
-        return descriptor;
-    close(descriptor);
+    int number = prepared.descriptor.number;
+    if (!descriptor_is_ours(&prepared.descriptor))
+        return -1;
+    if (prepared.process == getpid() && recv(number, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+        return number;
+    descriptor_close(&prepared.descriptor);
     return -1;
 }
 

@@ -5,6 +5,10 @@
 /* The domain of what has no domain of its own: keys whose path does not begin with a legal element. */
 #define UNNAMED_DOMAIN "GSettings"
 
+/* The domain that names all domains with settings of desktop programs. So the service knows what dconf gets
+ * back, although it does not know all schemas. */
+#define RECORD_DOMAIN "org.defaultsd.Dconf"
+
 /* The domain whose locks apply to all domains. */
 #define GLOBAL_DOMAIN "NSGlobalDomain"
 

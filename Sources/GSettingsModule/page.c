@@ -1,8 +1,11 @@
 /* Invariant: no read of the page fails, whatever other programs do with its file. The page is mapped only if
  * its file is sealed against cuts, as that is which a service manager keeps. Otherwise, a program of the
- * user could cut it, and a read of the mapping would end this process. So it is read by calls. */
+ * user could cut it, and a read of the mapping would end this process. So it is read by calls. A page whose
+ * descriptor the program has closed is void. */
 #define _GNU_SOURCE
 #include "page.h"
+
+#include "descriptors.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,7 +21,7 @@ struct Page {
     /* The mapping, or NULL. */
     const guint64 *base;
     /* The file, if it is not mapped. */
-    int descriptor;
+    Descriptor descriptor;
 };
 
 /* The number of words of a page, or 0. */
@@ -46,7 +49,9 @@ static guint64 word_at(const Page *page, size_t index) {
     guint64 word;
     if (page->base != NULL)
         return __atomic_load_n(page->base + index, __ATOMIC_ACQUIRE);
-    ssize_t size = pread(page->descriptor, &word, sizeof word, (off_t)(index * sizeof word));
+    if (!descriptor_is_ours(&page->descriptor))
+        return G_MAXUINT64;
+    ssize_t size = pread(page->descriptor.number, &word, sizeof word, (off_t)(index * sizeof word));
     return size == sizeof word ? word : G_MAXUINT64;
 }
 
@@ -55,11 +60,11 @@ Page *page_open(int descriptor) {
     if (words == 0)
         return NULL;
     Page *page = g_new(Page, 1);
-    *page = (Page){.references = 1, .words = words, .descriptor = -1};
+    *page = (Page){.references = 1, .words = words, .descriptor = NO_DESCRIPTOR};
     if (is_sealed(descriptor))
         page->base = map(descriptor, words);
     if (page->base == NULL)
-        page->descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+        page->descriptor = descriptor_of(fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
     if (word_at(page, FORMAT_WORD) == FORMAT && word_at(page, SLOTS_WORD) <= words - FIRST_SLOT)
         return page;
     page_unref(page);
@@ -76,8 +81,7 @@ void page_unref(Page *page) {
         return;
     if (page->base != NULL)
         munmap((void *)page->base, page->words * sizeof(guint64));
-    if (page->descriptor >= 0)
-        close(page->descriptor);
+    descriptor_close(&page->descriptor);
     g_free(page);
 }
 

@@ -9,67 +9,60 @@
 
 #include "backend.h"
 #include "exchange.h"
+#include "loop.h"
 
 enum {
     /* Items of a notice; if there are more, the whole path may have changed. */
     MOST_ITEMS = 64,
     SHORTEST_PAUSE = 100,
     LONGEST_PAUSE = 60000,
+    /* While a thread waits. */
+    LONGEST_HURRIED_PAUSE = 200,
 };
 
 /* --- State of any thread, under the store's lock --- */
 
 static GThread *thread;
-static GMainContext *context;
 static gboolean is_woken;
 /* A thread that needs its first copy does the work of the thread of the service, which does not exist
  * yet. */
 static GThread *helper;
-/* A thread waits for the end of all changes. */
-static gboolean is_hurried;
+/* How many threads wait for the end of all changes. */
+static unsigned hurrying_threads;
 /* The thread is started by the main loop of the program. */
 static gboolean is_listening;
 
 /* --- State of the thread --- */
 
-static GSource *retry;
+static Timer retry;
 static unsigned pause_time = SHORTEST_PAUSE;
 /* What the helper has left to tell. */
 static GPtrArray *untold;
 
 /* --- The thread --- */
 
-static gboolean run_work(gpointer unused) {
-    (void)unused;
+/* Does the work that there is, and waits for more until a time. */
+static void run_once(gint64 end) {
     store_lock();
+    gboolean has_work = is_woken;
+    gboolean is_hurried = service_is_hurried();
     is_woken = FALSE;
     store_unlock();
-    if (untold != NULL && g_thread_self() == thread)
-        service_tell(g_steal_pointer(&untold));
-    exchange_work();
-    return G_SOURCE_REMOVE;
+    if (has_work && is_hurried)
+        loop_end_timer(&retry);
+    if (has_work) {
+        if (untold != NULL && g_thread_self() == thread)
+            service_tell(g_steal_pointer(&untold));
+        exchange_work();
+    }
+    loop_run_once(end);
 }
 
 static gpointer run_thread(gpointer unused) {
     (void)unused;
-    g_main_context_push_thread_default(context);
-    GMainLoop *loop = g_main_loop_new(context, FALSE);
-    g_main_loop_run(loop);
+    for (;;)
+        run_once(G_MAXINT64);
     return NULL;
-}
-
-GSource *service_attach(GSourceFunc function, unsigned milliseconds) {
-    GSource *source = milliseconds == 0 ? g_idle_source_new() : g_timeout_source_new(milliseconds);
-    g_source_set_priority(source, G_PRIORITY_DEFAULT);
-    g_source_set_callback(source, function, NULL, NULL);
-    g_source_attach(source, context);
-    return source;
-}
-
-static gboolean has_context(void) {
-    if (context == NULL)
-        context = g_main_context_new();
-    return context != NULL;
 }
 
 /* Starts the thread, which gets no signals: the program may wait for them. */
@@ -83,17 +76,28 @@ static GThread *start_thread(void) {
 }
 
 static gboolean has_thread(void) {
-    if (thread == NULL && helper == NULL && !store_is_forked() && has_context())
+    if (thread == NULL && helper == NULL && !store_is_forked())
         thread = start_thread();
     return thread != NULL || helper != NULL;
 }
 
-gboolean service_wake(gboolean hurries) {
-    is_hurried |= hurries;
+void service_begin_hurry(void) {
+    hurrying_threads++;
+}
+
+void service_end_hurry(void) {
+    hurrying_threads--;
+}
+
+gboolean service_is_hurried(void) {
+    return hurrying_threads > 0;
+}
+
+gboolean service_wake(void) {
     if (!has_thread())
         return FALSE;
     if (!is_woken)
-        g_source_unref(service_attach(run_work, 0));
+        loop_wake();
     is_woken = TRUE;
     return TRUE;
 }
@@ -102,7 +106,7 @@ static gboolean run_start(gpointer unused) {
     (void)unused;
     store_lock();
     is_listening = FALSE;
-    service_wake(FALSE);
+    service_wake();
     store_unlock();
     return G_SOURCE_REMOVE;
 }
@@ -110,7 +114,7 @@ static gboolean run_start(gpointer unused) {
 void service_listen(void) {
     GMainContext *own = g_main_context_get_thread_default();
     if (thread != NULL)
-        service_wake(FALSE);
+        service_wake();
     if (thread != NULL || (own == NULL && is_listening))
         return;
     GSource *source = g_idle_source_new();
@@ -125,69 +129,45 @@ gboolean service_is_current_thread(void) {
     return g_thread_self() == thread || g_thread_self() == helper;
 }
 
-static gboolean run_nothing(gpointer unused) {
-    (void)unused;
-    return G_SOURCE_REMOVE;
-}
-
 void service_help(gboolean (*is_done)(gpointer data), gpointer data, gint64 end) {
-    if (thread != NULL || helper != NULL || !has_context() || !g_main_context_acquire(context))
+    if (thread != NULL || helper != NULL)
         return;
     helper = g_thread_self();
-    g_main_context_push_thread_default(context);
-    g_source_unref(service_attach(run_work, 0));
-    gint64 left = (end - g_get_monotonic_time()) / G_TIME_SPAN_MILLISECOND;
-    GSource *timer = service_attach(run_nothing, (unsigned)MAX(left, 1));
+    is_woken = TRUE;
     while (!is_done(data) && g_get_monotonic_time() < end) {
         store_unlock();
-        g_main_context_iteration(context, TRUE);
+        run_once(end);
         store_lock();
     }
-    g_source_destroy(timer);
-    g_source_unref(timer);
-    g_main_context_pop_thread_default(context);
-    g_main_context_release(context);
     helper = NULL;
     if (store_has_work())
-        service_wake(FALSE);
+        service_wake();
 }
 
 /* --- Trying again --- */
 
-static gboolean run_retry(gpointer unused) {
+static void run_retry(gpointer unused) {
     (void)unused;
-    g_clear_pointer(&retry, g_source_unref);
     exchange_work();
-    return G_SOURCE_REMOVE;
 }
 
 void service_retry_later(void) {
-    if (retry != NULL)
+    if (retry.is_set)
         return;
-    retry = service_attach(run_retry, pause_time);
+    store_lock();
+    unsigned longest = service_is_hurried() ? LONGEST_HURRIED_PAUSE : LONGEST_PAUSE;
+    store_unlock();
+    loop_set_timer(&retry, MIN(pause_time, longest), run_retry, NULL);
     pause_time = MIN(pause_time * 2, LONGEST_PAUSE);
 }
 
-void service_end_timer(GSource **timer) {
-    if (*timer == NULL)
-        return;
-    g_source_destroy(*timer);
-    g_clear_pointer(timer, g_source_unref);
-}
-
 gboolean service_is_pausing(void) {
-    return retry != NULL;
-}
-
-gboolean service_takes_hurry(gboolean ends) {
-    gboolean was_hurried = is_hurried;
-    is_hurried &= !ends;
-    return was_hurried;
+    return retry.is_set;
 }
 
 void service_stop_retrying(void) {
     pause_time = SHORTEST_PAUSE;
-    service_end_timer(&retry);
+    loop_end_timer(&retry);
 }
 
 void service_fail(const char *reason) {

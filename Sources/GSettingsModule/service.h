@@ -9,9 +9,14 @@
 
 /* Has the thread look for work, and starts it if necessary.
  *
- * - Parameter hurries: A thread waits for the end of all changes.
  * - Returns: Whether there is such a thread. */
-gboolean service_wake(gboolean hurries);
+gboolean service_wake(void);
+
+/* Notes that a thread begins or ends to wait for the end of all changes. Meanwhile, changes are not
+ * collected, and a daemon that is not reached is looked for often. */
+void service_begin_hurry(void);
+void service_end_hurry(void);
+gboolean service_is_hurried(void);
 
 /* Whether the caller is this thread, which must not wait for itself. */
 gboolean service_is_current_thread(void);
@@ -26,12 +31,6 @@ void service_help(gboolean (*is_done)(gpointer data), gpointer data, gint64 end)
 
 /* --- For the work itself, on this thread and without the lock --- */
 
-/* Has a function called once, at once or after some milliseconds. Unref the source. */
-GSource *service_attach(GSourceFunc function, unsigned milliseconds);
-
-/* Ends a timer, if there is one. */
-void service_end_timer(GSource **timer);
-
 /* Looks for work again after a pause, which becomes longer each time. */
 void service_retry_later(void);
 void service_stop_retrying(void);
@@ -40,11 +39,6 @@ gboolean service_is_pausing(void);
 /* Notes that the service is not reached, and looks for work later. This is said only if something is
  * needed: at the end of a session it is not. */
 void service_fail(const char *reason);
-
-/* Whether a thread waits for the end of all changes; with the store's lock held.
- *
- * - Parameter ends: Whether all changes have ended. */
-gboolean service_takes_hurry(gboolean ends);
 
 /* Tells the listeners what has changed, and frees the notices. */
 void service_tell(GPtrArray *notices);

@@ -2,8 +2,8 @@
  *
  * 1. All state is used under one lock. Listeners are called, and forms are sent, without it.
  * 2. A thread waits only for the first copy of a domain, for a copy that another program has made
- *    stale, for a large value, and in store_sync; always with a limit, and never again until the
- *    service answers.
+ *    stale, for a large value, and in store_sync; always with a limit. A read that has waited in vain is the
+ *    last one that waits until the service answers.
  * 3. In a process that was forked there is no thread of the service. It reads what it has, waits for
  *    nothing and changes nothing. */
 #include "store.h"
@@ -24,8 +24,10 @@ enum {
 };
 
 /* How long a read waits, in microseconds: for the first copy, while the daemon may have to be started,
- * and for a newer copy. */
+ * for a newer copy from a daemon that is connected, and for one from a daemon that is not reached but
+ * seems to run. */
 #define FIRST_WAIT (10 * G_TIME_SPAN_SECOND)
+#define SIGN_WAIT (1 * G_TIME_SPAN_SECOND)
 #define STALE_WAIT (250 * G_TIME_SPAN_MILLISECOND)
 #define SYNC_WAIT (10 * G_TIME_SPAN_SECOND)
 
@@ -44,6 +46,8 @@ static char **global_locks;
 /* The lines that are to be printed. They are owned by the set of those that were. */
 static GPtrArray *unsaid;
 static Reach reach;
+/* When the connection to the daemon was made; 0 if there is none. */
+static gint64 connected_since;
 /* The service has not answered in time, and no answer has come since. */
 static gboolean is_silent;
 static gboolean is_forked;
@@ -163,7 +167,7 @@ static gboolean wait_for_news(gint64 end) {
 
 static gboolean request(Copy *copy) {
     copy->is_wanted = TRUE;
-    return service_wake(FALSE) && may_wait();
+    return service_wake() && may_wait();
 }
 
 static gboolean is_fetched(gpointer copy) {
@@ -181,13 +185,37 @@ static void wait_for_first(Copy *copy) {
         goes_on = wait_for_news(end);
 }
 
+/* When a daemon should have answered a request of a time. If it has ended, the next one is still to be
+ * found or started. */
+static gint64 end_of_patience(gint64 begin) {
+    if (connected_since != 0)
+        return MAX(begin, connected_since) + STALE_WAIT;
+    return begin + (reach == REACH_FAILED ? SIGN_WAIT : FIRST_WAIT);
+}
+
+/* Whether a newer copy is worth a wait. The page of a daemon that is not reached shows that there is one: it
+ * counts changes, or the page is void. */
+static gboolean may_become_newer(const Copy *copy) {
+    return !is_forked && !is_silent && !service_is_current_thread()
+        && (reach != REACH_FAILED || copy_counter(copy) > copy->generation);
+}
+
 /* Waits for a copy with all changes that have been made before the call. */
 static void wait_for_newer(Copy *copy) {
     guint64 least = copy_counter(copy), answers = copy->answers;
-    gint64 end = g_get_monotonic_time() + STALE_WAIT;
-    gboolean goes_on = request(copy);
-    while (goes_on && copy->generation < least && (least != G_MAXUINT64 || copy->answers == answers))
-        goes_on = wait_for_news(end);
+    gint64 begin = g_get_monotonic_time();
+    copy->is_wanted = TRUE;
+    gboolean goes_on = may_become_newer(copy);
+    if (goes_on && reach == REACH_FAILED)
+        service_begin_hurry();
+    gboolean is_hurried = goes_on && reach == REACH_FAILED;
+    goes_on = service_wake() && goes_on;
+    while (goes_on && copy->generation < least && (least != G_MAXUINT64 || copy->answers == answers)) {
+        wait_for_news(end_of_patience(begin));
+        goes_on = may_become_newer(copy);
+    }
+    if (is_hurried)
+        service_end_hurry();
 }
 
 static void make_current(Copy *copy) {
@@ -245,7 +273,7 @@ static Entry *find_large(const char *path, Reading reading, Entry *entry, Layer 
     if (!is_asked(place, layer))
         ask_for_large(place, layer);
     gint64 end = g_get_monotonic_time() + FIRST_WAIT;
-    gboolean goes_on = service_wake(FALSE);
+    gboolean goes_on = service_wake();
     while (goes_on && entry != NULL && entry->is_large && entry->form == NULL) {
         goes_on = wait_for_news(end);
         place = place_of(path);
@@ -312,11 +340,24 @@ gboolean store_is_writable(const char *path) {
     return found;
 }
 
+/* Whether the value that a key has says its type. Then the service would give a value without one that
+ * type, which may be another one than the schema has by now. */
+static gboolean has_typed_value(const char *path, const Place *place) {
+    Entry *changed = outbox_entry(path);
+    for (Layer layer = LAYER_HOST; layer <= LAYER_DOMAIN; layer++) {
+        const Entry *stored = entry_in(place, layer);
+        if (stored != NULL && (stored->form == NULL || form_says_type(stored->form)))
+            return TRUE;
+    }
+    return changed != NULL && changed->form != NULL && form_says_type(changed->form);
+}
+
 /* The entry of a value, or of a reset if it is NULL. NULL if the value has no form or is too large. */
-static Entry *entry_of_value(GVariant *value) {
+static Entry *entry_of_value(const char *path, GVariant *value) {
     if (value == NULL)
         return entry_new(NULL);
-    GVariant *form = g_variant_get_size(value) > LARGEST_VALUE ? NULL : form_of_value(value);
+    gboolean is_small = g_variant_get_size(value) <= LARGEST_VALUE;
+    GVariant *form = is_small ? form_of_value(value, has_typed_value(path, place_of(path))) : NULL;
     if (form == NULL)
         return NULL;
     Entry *entry = entry_new(form);
@@ -328,7 +369,7 @@ static Entry *entry_of_value(GVariant *value) {
 static gboolean add_write(gpointer key, gpointer value, gpointer user_data) {
     GPtrArray *writes = user_data;
     const char *path = key;
-    Entry *entry = is_writable(path) ? entry_of_value(value) : NULL;
+    Entry *entry = is_writable(path) ? entry_of_value(path, value) : NULL;
     if (entry == NULL) {
         if (is_forked)
             say_once("A process that was forked cannot change settings.");
@@ -350,7 +391,7 @@ static void free_write_if_any(gpointer write) {
 static gboolean add_change(GPtrArray *writes, unsigned count) {
     gboolean is_made = writes->len == count && (count == 0 || outbox_add(writes));
     if (is_made && count > 0)
-        service_wake(FALSE);
+        service_wake();
     return is_made;
 }
 
@@ -379,9 +420,13 @@ gboolean store_write_one(const char *path, GVariant *value) {
 void store_sync(void) {
     store_lock();
     gint64 end = g_get_monotonic_time() + SYNC_WAIT;
-    gboolean goes_on = !outbox_is_empty() && !is_forked && service_wake(TRUE) && may_wait();
+    service_begin_hurry();
+    gboolean goes_on = !outbox_is_empty() && !is_forked && !service_is_current_thread() && service_wake();
     while (goes_on && !outbox_is_empty())
-        goes_on = wait_for_news(end);
+        goes_on = g_cond_wait_until(&has_news, &lock, end);
+    service_end_hurry();
+    if (!outbox_is_empty() && !is_forked)
+        say_once("Changes of settings are not stored yet: the settings service does not answer.");
     store_unlock();
 }
 
@@ -446,6 +491,11 @@ void store_set_reach(Reach new) {
     reach = new;
     if (new == REACH_OPEN)
         is_silent = FALSE;
+    g_cond_broadcast(&has_news);
+}
+
+void store_note_connection(gboolean is_open) {
+    connected_since = is_open ? g_get_monotonic_time() : 0;
     g_cond_broadcast(&has_news);
 }
 

@@ -30,7 +30,7 @@ gboolean store_write_one(const char *path, GVariant *value);
 /* Begins to fetch the copy of a path's domain. */
 void store_prefetch(const char *path);
 
-/* Waits until the service has acknowledged all changes, or until it does not answer. */
+/* Waits until the service has acknowledged all changes, also for the next daemon; always with a limit. */
 void store_sync(void);
 
 /* --- For the thread of the service --- */
@@ -72,6 +72,10 @@ gboolean store_has_work(void);
 gboolean store_is_forked(void);
 GPtrArray *store_take_large_requests(void);
 void store_set_reach(Reach reach);
+
+/* Notes that a connection to the daemon has begun or ended. The time in which an answer is expected counts
+ * from its beginning. */
+void store_note_connection(gboolean is_open);
 
 /* Replaces the locks of all domains, and adds the domains to `notices` if they have changed. Takes them. */
 void store_replace_locks(char **locks, GPtrArray *notices);

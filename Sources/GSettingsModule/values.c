@@ -298,14 +298,31 @@ static GVariant *value_at(GVariant *form, const GVariantType *type, int depth) {
     }
 }
 
+gboolean form_says_type(GVariant *form) {
+    return has_class(form, MARKER);
+}
+
+/* The value in a marker around a whole value. */
+static GVariant *value_in_marker(GVariant *marker, const GVariantType *type) {
+    GVariant *inner = field(marker, "value");
+    GVariant *value = inner == NULL ? NULL : value_at(inner, type, 0);
+    g_clear_pointer(&inner, g_variant_unref);
+    return value;
+}
+
+/* Whether a form is a marker of this type. */
+static gboolean is_marker_of(GVariant *form, const GVariantType *type) {
+    GVariantType *own = has_class(form, MARKER) ? type_of_marker(form) : NULL;
+    gboolean is_same = own != NULL && g_variant_type_equal(own, type);
+    if (own != NULL)
+        g_variant_type_free(own);
+    return is_same;
+}
+
 GVariant *value_of_form(GVariant *form, const GVariantType *type) {
-    GVariant *value = value_at(form, type, 0);
-    /* Another program may have marked a value whose type the schema gives. */
-    if (value == NULL && has_class(form, MARKER)) {
-        GVariant *inner = field(form, "value");
-        if (inner != NULL)
-            value = value_at(inner, type, 0);
-        g_clear_pointer(&inner, g_variant_unref);
-    }
+    GVariant *value = is_marker_of(form, type) ? value_in_marker(form, type) : value_at(form, type, 0);
+    /* Another program may have given a value another type. */
+    if (value == NULL && has_class(form, MARKER))
+        value = value_in_marker(form, type);
     return value == NULL ? NULL : g_variant_take_ref(value);
 }

@@ -11,6 +11,7 @@
 
 #include "exchange.h"
 #include "link.h"
+#include "loop.h"
 #include "names.h"
 #include "service.h"
 
@@ -45,10 +46,16 @@ static gboolean hears_locks;
 static gboolean is_barred;
 /* When the connection to the socket was made. */
 static gint64 direct_since;
-static GSource *socket_timer;
+static Timer socket_timer;
 
 static void seek(void);
 static void seek_on_bus(void);
+
+static void note_connection(gboolean is_open) {
+    store_lock();
+    store_note_connection(is_open);
+    store_unlock();
+}
 
 gboolean way_is_open(void) {
     return way != WAY_NONE && way != WAY_STARTED;
@@ -83,12 +90,13 @@ static void call_bus(const char *member, GVariant *arguments, const char *type, 
 /* Ends the use of a connection, and closes it if it is the daemon's own. On the bus, the answers for a
  * daemon that has ended may still come. */
 static void drop_wire(void) {
-    service_end_timer(&socket_timer);
+    loop_end_timer(&socket_timer);
     if (wire != NULL && wire == bus)
         wire_forget_calls(bus);
     g_clear_pointer(&direct, wire_free);
     wire = NULL;
     way = WAY_NONE;
+    note_connection(FALSE);
     exchange_forget(FALSE);
     exchange_drop_page();
 }
@@ -132,6 +140,7 @@ static void on_direct_signal(
 static void use_bus(void) {
     wire = bus;
     way = WAY_BUS;
+    note_connection(TRUE);
     exchange_forget(TRUE);
     exchange_work();
 }
@@ -143,14 +152,9 @@ static void leave_socket(void) {
     seek_on_bus();
 }
 
-static gboolean run_socket_timer(gpointer unused) {
+static void run_socket_timer(gpointer unused) {
     (void)unused;
     leave_socket();
-    return G_SOURCE_REMOVE;
-}
-
-static void limit_socket(void) {
-    socket_timer = service_attach(run_socket_timer, SOCKET_PATIENCE);
 }
 
 static void on_bus_address(const Reply *reply, gpointer unused) {
@@ -162,8 +166,9 @@ static void on_bus_address(const Reply *reply, gpointer unused) {
         && link_serves_session(g_variant_get_string(address, NULL));
     g_clear_pointer(&address, g_variant_unref);
     if (is_ours) {
-        service_end_timer(&socket_timer);
+        loop_end_timer(&socket_timer);
         way = WAY_DIRECT;
+        note_connection(TRUE);
         close_bus();
         exchange_work();
     } else if (reply->body != NULL || reply->error != NULL) {
@@ -184,7 +189,7 @@ static gboolean use_socket(void) {
     wire_call(
         wire, NULL, SERVICE_PATH, "org.freedesktop.DBus.Properties", "Get",
         g_variant_new("(ss)", SERVICE_NAME, "BusAddress"), "(v)", on_bus_address, NULL, NULL);
-    limit_socket();
+    loop_set_timer(&socket_timer, SOCKET_PATIENCE, run_socket_timer, NULL);
     exchange_work();
     return TRUE;
 }

@@ -3,15 +3,18 @@
  * 1. Every call gets one reply, unless the wire is freed first.
  * 2. What is received is bounded: messages by LARGEST_MESSAGE, descriptors by MOST_DESCRIPTORS. A peer
  *    that sends more has lost the connection.
- * 3. An idle wire has no timer. */
+ * 3. An idle wire has no timer.
+ * 4. If the program has closed the descriptor, the connection is lost. */
 #define _GNU_SOURCE
 #include "wire.h"
 
 #include <errno.h>
-#include <glib-unix.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "loop.h"
 
 enum {
     LARGEST_MESSAGE = 64 << 20,
@@ -33,10 +36,10 @@ typedef struct {
 } PendingCall;
 
 struct Wire {
-    int descriptor;
-    GMainContext *context;
+    /* The socket, and what it is waited for. */
+    Watch watch;
+    Timer timer;
     const WireEvents *events;
-    GSource *reading, *writing, *timer;
     gboolean is_authenticated, is_lost;
     GByteArray *received, *unsent;
     int descriptors[MOST_DESCRIPTORS];
@@ -52,13 +55,6 @@ static void call_free(PendingCall *call) {
     if (call->free_data != NULL)
         call->free_data(call->data);
     g_free(call);
-}
-
-static void end_source(GSource **source) {
-    if (*source == NULL)
-        return;
-    g_source_destroy(*source);
-    g_clear_pointer(source, g_source_unref);
 }
 
 static void close_descriptors(Wire *wire, size_t count) {
@@ -80,12 +76,9 @@ static void release(Wire *wire) {
 }
 
 static void hang_up(Wire *wire) {
-    end_source(&wire->reading);
-    end_source(&wire->writing);
-    end_source(&wire->timer);
-    if (wire->descriptor >= 0)
-        close(wire->descriptor);
-    wire->descriptor = -1;
+    loop_end_watch(&wire->watch);
+    loop_end_timer(&wire->timer);
+    descriptor_close(&wire->watch.descriptor);
 }
 
 void wire_free(Wire *wire) {
@@ -115,7 +108,7 @@ static void fail_calls(Wire *wire) {
     }
 }
 
-static gboolean run_loss(gpointer data) {
+static void run_loss(gpointer data) {
     Wire *wire = data;
     wire->users++;
     fail_calls(wire);
@@ -123,7 +116,6 @@ static gboolean run_loss(gpointer data) {
         wire->events->closed(wire);
     wire->users--;
     release(wire);
-    return G_SOURCE_REMOVE;
 }
 
 /* Notes the loss. The handlers are called later, and not from within a call. */
@@ -132,9 +124,7 @@ static void lose(Wire *wire) {
         return;
     hang_up(wire);
     wire->is_lost = TRUE;
-    wire->timer = g_idle_source_new();
-    g_source_set_callback(wire->timer, run_loss, wire, NULL);
-    g_source_attach(wire->timer, wire->context);
+    loop_set_timer(&wire->timer, 0, run_loss, wire);
 }
 
 static gint64 earliest_end(Wire *wire) {
@@ -147,55 +137,41 @@ static gint64 earliest_end(Wire *wire) {
     return earliest;
 }
 
-static gboolean check_time(gpointer data) {
+static void limit_time(Wire *wire);
+
+static void check_time(gpointer data) {
     Wire *wire = data;
-    if (g_hash_table_size(wire->calls) == 0) {
-        g_clear_pointer(&wire->timer, g_source_unref);
-        return G_SOURCE_REMOVE;
-    }
+    if (g_hash_table_size(wire->calls) == 0)
+        return;
     if (earliest_end(wire) > g_get_monotonic_time())
-        return G_SOURCE_CONTINUE;
-    lose(wire);
-    return G_SOURCE_REMOVE;
+        limit_time(wire);
+    else
+        lose(wire);
 }
 
 static void limit_time(Wire *wire) {
-    if (wire->timer != NULL)
-        return;
-    wire->timer = g_timeout_source_new_seconds(PATIENCE / 2);
-    g_source_set_callback(wire->timer, check_time, wire, NULL);
-    g_source_attach(wire->timer, wire->context);
+    if (!wire->timer.is_set)
+        loop_set_timer(&wire->timer, PATIENCE * 1000 / 2, check_time, wire);
 }
 
 /* --- Sending --- */
 
-static gboolean run_write(int descriptor, GIOCondition condition, gpointer data);
-
 /* Sends what the socket takes, and waits for room for the rest. */
 static void flush(Wire *wire) {
     ssize_t sent = 0;
-    if (wire->descriptor < 0)
+    if (wire->is_lost || wire->is_freed)
         return;
+    if (!descriptor_is_ours(&wire->watch.descriptor))
+        return lose(wire);
     if (wire->unsent->len > 0)
         sent = send(
-            wire->descriptor, wire->unsent->data, wire->unsent->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+            wire->watch.descriptor.number, wire->unsent->data, wire->unsent->len,
+            MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR)
         return lose(wire);
     if (sent > 0)
         g_byte_array_remove_range(wire->unsent, 0, (unsigned)sent);
-    if (wire->unsent->len == 0) {
-        end_source(&wire->writing);
-    } else if (wire->writing == NULL) {
-        wire->writing = g_unix_fd_source_new(wire->descriptor, G_IO_OUT);
-        g_source_set_callback(wire->writing, G_SOURCE_FUNC(run_write), wire, NULL);
-        g_source_attach(wire->writing, wire->context);
-    }
-}
-
-static gboolean run_write(int descriptor, GIOCondition condition, gpointer data) {
-    (void)descriptor, (void)condition;
-    flush(data);
-    return G_SOURCE_CONTINUE;
+    wire->watch.events = wire->unsent->len == 0 ? POLLIN : POLLIN | POLLOUT;
 }
 
 static gboolean put_message(Wire *wire, GDBusMessage *message) {
@@ -225,7 +201,7 @@ void wire_call(
     if (!is_message)
         return lose(wire);
     limit_time(wire);
-    if (wire->writing == NULL)
+    if (!(wire->watch.events & POLLOUT))
         flush(wire);
 }
 
@@ -350,7 +326,11 @@ static gboolean receive(Wire *wire) {
     struct msghdr header = {
         .msg_iov = &into, .msg_iovlen = 1, .msg_control = &control,
         .msg_controllen = sizeof control};
-    ssize_t count = recvmsg(wire->descriptor, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    ssize_t count = -1;
+    if (descriptor_is_ours(&wire->watch.descriptor))
+        count = recvmsg(wire->watch.descriptor.number, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    else
+        errno = EBADF;
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return FALSE;
     if (count <= 0 || !keep_descriptors(wire, &header)) {
@@ -361,30 +341,28 @@ static gboolean receive(Wire *wire) {
     return count == sizeof bytes;
 }
 
-static gboolean run_read(int descriptor, GIOCondition condition, gpointer data) {
+static void run_watch(gpointer data) {
     Wire *wire = data;
-    (void)descriptor, (void)condition;
     wire->users++;
-    while (receive(wire) && wire->received->len < LARGEST_MESSAGE)
+    if (wire->watch.events & POLLOUT)
+        flush(wire);
+    while (!wire->is_lost && receive(wire) && wire->received->len < LARGEST_MESSAGE)
         continue;
     if (wire->is_authenticated || take_lines(wire))
         while (take_message(wire))
             continue;
     wire->users--;
     release(wire);
-    return G_SOURCE_CONTINUE;
 }
 
 Wire *wire_new(int descriptor, const WireEvents *events) {
     Wire *wire = g_new0(Wire, 1);
-    wire->descriptor = descriptor;
-    wire->context = g_main_context_get_thread_default();
     wire->events = events;
     wire->received = g_byte_array_new();
     wire->unsent = g_byte_array_new();
     wire->calls = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)call_free);
-    wire->reading = g_unix_fd_source_new(descriptor, G_IO_IN);
-    g_source_set_callback(wire->reading, G_SOURCE_FUNC(run_read), wire, NULL);
-    g_source_attach(wire->reading, wire->context);
+    wire->watch = (Watch){
+        .descriptor = descriptor_of(descriptor), .events = POLLIN, .function = run_watch, .data = wire};
+    loop_watch(&wire->watch);
     return wire;
 }

@@ -8,7 +8,7 @@
  * and takes a megabyte of each program and most of the time of a first read. A wire does not wait for the
  * end of the authentication. GDBus codes the messages.
  *
- * All of it runs on one thread, and on the main context that is the thread's default. */
+ * All of it runs on the thread that runs the loop. */
 typedef struct Wire Wire;
 
 /* What came of a call. Without a body, it has failed: `error` is the name of the error, or NULL if the

@@ -3,17 +3,22 @@ internal import Glibc
 /// An open file descriptor that is closed when the last reference to it goes away.
 ///
 /// A ``File`` has one owner and knows its path. A descriptor can have several owners.
+///
+/// An application may close all descriptors. Then the number may belong to a file of its own, which is not
+/// closed.
 package final class FileDescriptor: Sendable, Equatable {
     /// The number by which the system knows it; valid as long as this object lives.
     package let number: Int32
+    private let identity: FileIdentity?
 
     /// Takes ownership of a descriptor.
     package init(owning number: Int32) {
         self.number = number
+        identity = FileIdentity(ofDescriptor: number)
     }
 
     deinit {
-        close(number)
+        if identity?.isHeld(byDescriptor: number) ?? true { close(number) }
     }
 
     /// Whether both are the same object, not merely the same file.

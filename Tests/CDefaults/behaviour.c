@@ -26,6 +26,7 @@ void all_watches_have_their_turn(void);
 void a_main_loop_inside_a_callback_rests(void);
 void words_in_another_encoding_are_words(void);
 void handles_give_back_their_memory(void);
+void nothing_is_written_into_files_of_a_program_that_closed_all_descriptors(void);
 
 struct seen {
     int calls, frees, mine;
@@ -658,4 +659,58 @@ void handles_give_back_their_memory(void) {
     /* A leak of 256 bytes in each of the 400 handles would be more; a handle has several thousand. Watches of
      * failures are left out, because they end on another thread. */
     CHECK(after < before + 102400);
+}
+
+/* What a program that becomes a service does, and then opens its own files. */
+static void take_numbers(int *files, int count) {
+    for (int number = 3; number < 256; number++) close(number);
+    for (int index = 0; index < count; index++) {
+        char path[] = "/tmp/cd-file-XXXXXX";
+        files[index] = mkstemp(path);
+        CHECK(files[index] >= 0 && unlink(path) == 0);
+        CHECK(write(files[index], "precious", 8) == 8 && lseek(files[index], 0, SEEK_SET) == 0);
+    }
+}
+
+static void check_files(const int *files, int count) {
+    char found[64];
+    for (int index = 0; index < count; index++) {
+        CHECK(lseek(files[index], 0, SEEK_CUR) == 0);
+        CHECK(pread(files[index], found, sizeof found, 0) == 8 && memcmp(found, "precious", 8) == 0);
+    }
+}
+
+void nothing_is_written_into_files_of_a_program_that_closed_all_descriptors(void) {
+    defaults_t *d = open_domain();
+    struct seen all;
+    memset(&all, 0, sizeof all);
+    CHECK(defaults_load(d) == 0 && defaults_fd(d) >= 0);
+    CHECK(defaults_watch(d, NULL, note, &all, release));
+    for (int turn = 1; turn <= 3; turn++) {
+        int files[40];
+        /* What is on its way at this moment may have the numbers already, such as the answers on a new
+         * connection to the daemon's own socket. */
+        for (int number = 0; number < 100; number++)
+            CHECK(defaults_set_int64(d, "Other", turn * 100 + number) == 0 && defaults_flush(d, PATIENCE) == 0);
+        CHECK(defaults_dispatch(d) == 0);
+        all.calls = turn - 1;
+        take_numbers(files, 40);
+        CHECK(defaults_set_int64(d, "Volume", turn) == 0);
+        CHECK(defaults_flush(d, PATIENCE) == 0);
+        CHECK(defaults_dispatch(d) == 0 && all.calls == turn);
+        /* The descriptor is another one, and tells of the next change. */
+        struct pollfd descriptor = {0, POLLIN, 0};
+        descriptor.fd = defaults_fd(d);
+        for (int index = 0; index < 40; index++) CHECK(descriptor.fd != files[index]);
+        CHECK(poll(&descriptor, 1, 0) == 0);
+        CHECK(defaults_set_int64(d, "Volume", turn + 10) == 0);
+        CHECK(poll(&descriptor, 1, (int)PATIENCE) == 1);
+        CHECK(defaults_dispatch(d) == 0);
+        all.calls = turn;
+        check_files(files, 40);
+        for (int index = 0; index < 40; index++) close(files[index]);
+    }
+    CHECK(defaults_flush(d, PATIENCE) == 0);
+    ask("expect Volume 13");
+    defaults_close(d);
 }

@@ -130,11 +130,15 @@ class Session:
     def replace_daemon(self, **variables):
         """Starts another daemon, and waits for the end of the first one."""
         first = os.pidfd_open(self.daemon())
-        with open(self.log, "a") as log:
-            self.daemons.append(subprocess.Popen(
-                [*self.command, "--replace"], env=self.environment | variables, stderr=log))
+        self.start_daemon("--replace", **variables)
         select.select([first], [], [])
         os.close(first)
+
+    def start_daemon(self, *options, **variables):
+        """Starts a daemon by hand."""
+        with open(self.log, "a") as log:
+            self.daemons.append(subprocess.Popen(
+                [*self.command, *options], env=self.environment | variables, stderr=log))
 
     def kill_daemon(self):
         """Kills the daemon, and waits for the end of the process."""
@@ -154,13 +158,21 @@ class Client:
         self.signals: list[list] = []
         self.unread = b""
 
-    def tell(self, *words):
-        """Has it do something: its answer."""
+    def post(self, *words):
+        """Has it do something, without waiting for the answer."""
         try:
             self.process.stdin.write(json.dumps(words) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             raise Failure(f"the program has ended: {self.process.stderr.read()}") from None
+
+    def tell(self, *words):
+        """Has it do something: its answer."""
+        self.post(*words)
+        return self.answer()
+
+    def answer(self):
+        """The answer to what was posted."""
         while True:
             kind, answer = self._next()
             if kind == "answer":

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import SystemCalls
 
 // Invariants
 //
@@ -79,7 +80,11 @@ package final class EventLoop: @unchecked Sendable {
         time = LoopTime(clock)
         timers = TimerQueue(by: time)
         watches = isInOwnProcess ? try EpollTable() : PollTable()
-        wakeUp = try WakeUp()
+        do throws(SystemError) {
+            wakeUp = try WakeUp()
+        } catch {
+            throw .systemCall("Making a pipe", error: error.number)
+        }
         guard watchWakeUp() else { throw .systemCall("Watching a pipe", error: errno) }
     }
 
@@ -160,11 +165,16 @@ package final class EventLoop: @unchecked Sendable {
     ///
     /// - Returns: How long to sleep at most, in milliseconds: without a wake-up others must be looked for.
     private func repairDescriptors() -> Int32 {
-        if isInOwnProcess || wakeUp.isIntact { return .max }
+        if isInOwnProcess { return .max }
+        let isIntact = wakeUp.isIntact
         // It belongs to nobody: the number may be another file's by now.
-        if let wakeUpWatch { watches.remove(wakeUpWatch) }
-        wakeUpWatch = nil
+        if !isIntact, let wakeUpWatch {
+            watches.remove(wakeUpWatch)
+            self.wakeUpWatch = nil
+        }
+        // The application closes one after the other, and the first one may have woken this loop.
         for watch in watches.lost { watch.handler?(.lost) }
+        if isIntact { return .max }
         do {
             try wakeUp.renew()
             watchWakeUp()

@@ -1,7 +1,6 @@
-import CLinux
-import Glibc
-import Synchronization
-import SystemCalls
+internal import CLinux
+internal import Glibc
+internal import Synchronization
 
 // Invariants
 //
@@ -10,7 +9,7 @@ import SystemCalls
 //    the pipe has no other end any more. An eventfd would let it sleep forever.
 
 /// A pipe(7) by which one thread wakes another from poll(2).
-final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
     /// An end of the pipe.
     private struct End {
         let number: Int32
@@ -32,12 +31,12 @@ final class WakeUp: Sendable {
         let reading: End
         let writing: End
 
-        init() throws(DBusError) {
+        init() throws(SystemError) {
             var numbers: (Int32, Int32) = (-1, -1)
             let result = withUnsafeMutableBytes(of: &numbers) { bytes in
                 clinux_make_pipe(bytes.bindMemory(to: Int32.self).baseAddress)
             }
-            guard result == 0 else { throw .systemCall("Making a pipe", error: errno) }
+            guard result == 0 else { throw .last("pipe2", "wake-up") }
             (reading, writing) = (End(numbers.0), End(numbers.1))
         }
 
@@ -49,7 +48,8 @@ final class WakeUp: Sendable {
 
     private let pipe: Mutex<Pipe>
 
-    init() throws(DBusError) {
+    /// - Throws: ``SystemError`` if the process has no descriptor to spare.
+    package init() throws(SystemError) {
         pipe = Mutex(try Pipe())
     }
 
@@ -58,15 +58,15 @@ final class WakeUp: Sendable {
     }
 
     /// What becomes readable.
-    var descriptor: Int32 { pipe.withLock { $0.reading.number } }
+    package var descriptor: Int32 { pipe.withLock { $0.reading.number } }
 
     /// Whether both ends are still ours.
-    var isIntact: Bool { pipe.withLock { $0.reading.isIntact && $0.writing.isIntact } }
+    package var isIntact: Bool { pipe.withLock { $0.reading.isIntact && $0.writing.isIntact } }
 
     /// Makes another pipe in the place of one that the application has closed.
     ///
-    /// - Throws: ``DBusError`` if the process has no descriptor to spare.
-    func renew() throws(DBusError) {
+    /// - Throws: ``SystemError`` if the process has no descriptor to spare.
+    package func renew() throws(SystemError) {
         let new = try Pipe()
         pipe.withLock { pipe in
             pipe.closeIfOurs()
@@ -78,7 +78,7 @@ final class WakeUp: Sendable {
     ///
     /// A pipe that is full is readable already. One that is not ours wakes nobody; the thread that
     /// sleeps has been woken by its end.
-    func signal() {
+    package func signal() {
         pipe.withLock { pipe in
             guard pipe.writing.isIntact else { return }
             var byte: UInt8 = 1
@@ -87,7 +87,7 @@ final class WakeUp: Sendable {
     }
 
     /// Makes the descriptor wait for the next signal.
-    func clear() {
+    package func clear() {
         pipe.withLock { pipe in
             guard pipe.reading.isIntact else { return }
             withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { bytes in
