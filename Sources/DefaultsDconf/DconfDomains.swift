@@ -1,7 +1,21 @@
+internal import DBus
 internal import DconfFiles
+internal import DefaultsProtocol
+package import KeyedArchive
 
 /// Which domains programs of dconf see.
 package enum DconfDomains {
+    /// The domain that names all domains with settings of desktop programs, each as a key.
+    ///
+    /// The module for GSettings adds to it, and so do this service and the tool. So what belongs to dconf is
+    /// known when a schema is not, and when dconf's file is lost.
+    package static let record = "org.defaultsd.Dconf"
+
+    /// The value of each of its keys.
+    package static var recordValue: KeyedArchive {
+        get throws { try VariantForm.archive(of: .boolean(true)) }
+    }
+
     /// Whether a domain is never in dconf's file: it is one of this service, or of another interface.
     package static func isPrivate(_ domain: String) -> Bool {
         ["org.defaultsd", "xfconf"].contains { domain == $0 || domain.hasPrefix("\($0).") }

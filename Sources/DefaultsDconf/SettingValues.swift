@@ -7,8 +7,8 @@ package import KeyedArchive
 //
 // 1. Every value that dconf has comes back with the same bytes, but for the order of the entries of a
 //    dictionary.
-// 2. A value is stored without its type if the type follows: from the schema, or else from the rule for
-//    values that people set. Then people see it as they would write it.
+// 2. A value is stored with its type, unless that follows from the rule for values that people set. So the
+//    type is still known when the schema is gone, or was never known here.
 
 /// The values of settings in archives.
 extension SchemaIndex {
@@ -16,10 +16,12 @@ extension SchemaIndex {
     ///
     /// - Throws: ``ContractError`` if it is too large.
     package func archive(of value: ExactValue, at path: SettingsPath) throws -> KeyedArchive {
-        let type = type(of: path)
-        let plain = type == value.type ? value.form() : value.formWithType(plainInteger: .int32)
-        let form = value.isSame(as: Self.value(of: plain, as: type)) ? plain : value.markedForm
-        return try VariantForm.archive(of: form)
+        let form = value.lastingForm
+        // A schema may say another type than the value has.
+        let isFound = [nil, type(of: path)].allSatisfy {
+            value.isSame(as: Self.value(of: form, as: $0))
+        }
+        return try VariantForm.archive(of: isFound ? form : value.markedForm)
     }
 
     /// The value that dconf has for an archive; nil if it is no value of GVariant.

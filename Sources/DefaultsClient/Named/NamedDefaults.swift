@@ -1,3 +1,4 @@
+import DefaultsProtocol
 import DefaultsTerms
 import Dispatch
 package import KeyedArchive
@@ -119,11 +120,13 @@ extension Store {
         }
     }
 
+    /// The archive of bytes, without an exact type: the service gives it to what is set later.
     fileprivate func archive(
         of bytes: [UInt8], for name: KeyName
     ) throws(DefaultsError) -> KeyedArchive {
         do {
-            return try KeyedArchive(validating: bytes)
+            let archive = try KeyedArchive(validating: bytes)
+            return archive.withoutExactType ?? archive
         } catch {
             throw .undecodable(name, in: self.name, error)
         }
@@ -255,7 +258,7 @@ extension NamedDefaults {
     ) throws(DefaultsError) -> Value {
         try Fork.check()
         let (done, outcome) = (DispatchSemaphore(value: 0), OutcomeBox<Value>())
-        Task {
+        LibraryTask.begin {
             do {
                 outcome.set(.success(try await body()))
             } catch {

@@ -1,3 +1,4 @@
+import DefaultsProtocol
 import DefaultsTerms
 import KeyedArchive
 
@@ -92,12 +93,24 @@ extension Store {
         _ bytes: [UInt8], of entry: Entry, as key: DefaultsKey<Value>
     ) throws(DefaultsError) -> (value: Value, isFilled: Bool) {
         do {
-            let read = try key.value(of: KeyedArchive(validating: bytes))
+            let read = try value(of: KeyedArchive(validating: bytes), as: key)
             entry.noteRead(by: key.holder)
             return read
         } catch {
             entry.noteUnread(Entry.Unread(reader: key.holder, bytes: bytes))
             throw .undecodable(key.id, in: name, error)
+        }
+    }
+
+    /// The value of an archive, also if that says a type which the key does not know.
+    private func value<Value>(
+        of archive: KeyedArchive, as key: DefaultsKey<Value>
+    ) throws -> (value: Value, isFilled: Bool) {
+        do {
+            return try key.value(of: archive)
+        } catch {
+            guard let plain = archive.withoutExactType else { throw error }
+            return try key.value(of: plain)
         }
     }
 

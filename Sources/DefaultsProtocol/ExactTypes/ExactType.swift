@@ -121,6 +121,18 @@ extension ExactType {
         }
     }
 
+    /// Whether each value of the type is found again in its form by a reader without a schema, and so is each
+    /// later value that has the same form.
+    ///
+    /// The reader takes integers as ``PlainInteger/int32``, and an array of strings as `as`. So an integer of
+    /// type `x` is not evident, as a later one may fit an `i`.
+    package var isEvident: Bool {
+        switch self {
+        case .boolean, .int32, .double, .string, .array(.string), .array(.byte): true
+        default: false
+        }
+    }
+
     /// The numbers of an integer type; nil for other types.
     package var integers: ClosedRange<Int128>? {
         switch self {

@@ -151,6 +151,9 @@ extension Value {
         return value
     }
 
+    /// Whether it is an integer of any type.
+    var isInteger: Bool { unwrapped.integer != nil }
+
     fileprivate var integer: Int128? {
         switch self {
         case .byte(let number): Int128(number)
@@ -261,6 +264,14 @@ extension ExactValue {
 
     /// Whether a value form is a marker, so that it says its type itself.
     package static func isMarker(_ form: Value) -> Bool { form.unwrapped.marker != nil }
+
+    /// The value form for a reader that may never know the type: with a marker unless the type is evident.
+    package var lastingForm: Value { type.isEvident ? form() : markedForm }
+
+    /// The type and the content of a marker; nil if a form is none.
+    package static func parts(ofMarker form: Value) -> (type: ExactType, content: Value)? {
+        form.unwrapped.marker
+    }
 
     /// The value form with a marker in any case.
     package var markedForm: Value { marker(around: form()) }

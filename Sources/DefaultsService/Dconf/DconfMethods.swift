@@ -9,7 +9,8 @@ import KeyedArchive
 // Invariants
 //
 // 1. A call of `Change` is one change of all its settings, all or none. It has its reply when programs
-//    find the change in the file.
+//    find the change in the file, or an error if the file cannot be written. Then the change is kept, and is
+//    in the next file that can be written.
 // 2. A locked setting is not changed: an explicit change is refused as a whole, and the reset of a
 //    directory leaves locked settings out.
 // 3. Callers have the same rights as in the contract.
@@ -50,9 +51,9 @@ extension DefaultsObject {
     private func makeFile(_ call: MethodCall) {
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
-        whenPublished {
-            if let reason = self.dconf?.failure {
-                call.fail(DBusError(.failed, "dconf's file cannot be written. \(reason)"))
+        whenPublished { failure in
+            if let failure {
+                call.fail(DBusError(.failed, "dconf's file cannot be written. \(failure)"))
             } else {
                 try? call.reply()
             }
@@ -155,7 +156,17 @@ extension DefaultsObject {
         if !paths.isEmpty { dconf?.notices.append((paths.map(\.path), tag)) }
         // The call stays on this thread.
         nonisolated(unsafe) let call = call
-        whenPublished { try? call.reply { try $0.writeString(tag) } }
+        whenPublished { failure in
+            guard let failure else {
+                try? call.reply { try $0.writeString(tag) }
+                return
+            }
+            call.fail(
+                DBusError(
+                    .failed,
+                    "The change is kept, but dconf's programs see it only when their file can be written. "
+                        + failure))
+        }
     }
 }
 

@@ -7,6 +7,9 @@ import DefaultsModel
 ///
 /// It has names only, and no values. Values are read from the database when the file is written.
 struct DconfState {
+    /// Carried out when the file has all changes, or with the reason why it cannot be written.
+    typealias Waiter = (_ failure: String?) -> Void
+
     let file: DconfFile
     /// Whether the name of dconf's service belongs to this daemon.
     ///
@@ -27,8 +30,8 @@ struct DconfState {
     var isPublishing = false
     /// Fires when changes are due that nobody waits for, or when a failure is tried again.
     var timer: EventLoop.Timer?
-    /// Who waits for the file.
-    var waiting: [() -> Void] = []
+    /// Who waits for the file, and is told why it could not be written, if so.
+    var waiting: [Waiter] = []
     /// What calls have changed since the file was last written.
     var notices: [(paths: [String], tag: String)] = []
     /// The file that was written last.
@@ -38,6 +41,8 @@ struct DconfState {
 
     /// The domains of the file that no schema has brought there.
     var domains: Set<String> = []
+    /// Those of them that the database names, too.
+    var recorded: Set<String> = []
     /// The families of the schemas; nil if they were not read yet.
     var families: Set<DomainFamily>?
 
@@ -70,7 +75,7 @@ struct DconfState {
     var isDue: Bool { isWholeDue || !changed.isEmpty || !waiting.isEmpty }
 
     /// Takes those who wait for the next file.
-    mutating func takeWaiting() -> [() -> Void] {
+    mutating func takeWaiting() -> [Waiter] {
         defer { waiting = [] }
         isUrgent = false
         return waiting

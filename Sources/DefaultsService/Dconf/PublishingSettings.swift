@@ -13,8 +13,11 @@ import Logging
 //    meanwhile is written next.
 // 3. Each file has every change of several settings as a whole: the last reading of the database
 //    and the order to write are one step of the loop.
-// 4. If the file cannot be written, the changes still hold. It is said once, and tried again.
-// 5. Nothing is written before the name of dconf's service belongs to this daemon, and it does nothing
+// 4. If the file cannot be written, the changes still hold, and the calls that made them fail: their programs
+//    read the old values. It is logged once, and tried again.
+// 5. The database names the domains of the file that no schema may bring there: those that programs have
+//    changed by dconf's interface or by GSettings. So a file that was lost comes back whole.
+// 6. Nothing is written before the name of dconf's service belongs to this daemon, and it does nothing
 //    when there is nothing to write.
 
 /// Keeps dconf's file up to date with the database.
@@ -53,6 +56,10 @@ extension DefaultsObject {
     /// Notes a change of the database that programs may see in the file.
     func noteForDconf(_ announcements: [Announcement]) {
         guard let state = dconf, state.ownChange == nil else { return }
+        for announcement in announcements where announcement.domain.name == DconfDomains.record {
+            let keys = announcement.changed.map(\.name).filter { !state.domains.contains($0) }
+            if !keys.isEmpty { dconf?.isWholeDue = true }
+        }
         for announcement in announcements where state.isPublished(announcement.domain.name) {
             if case .host(let host) = announcement.domain.layer, host != hosts.this.id { continue }
             let keys = announcement.changed + announcement.removed
@@ -87,8 +94,8 @@ extension DefaultsObject {
     }
 
     /// Carries something out when the file has all changes up to now, or cannot be written.
-    func whenPublished(_ body: @escaping () -> Void) {
-        guard dconf?.isOwner == true, !disk.hasEnded else { return body() }
+    func whenPublished(_ body: @escaping DconfState.Waiter) {
+        guard dconf?.isOwner == true, !disk.hasEnded else { return body(nil) }
         dconf?.waiting.append(body)
         dconf?.isUrgent = true
         publish(afterPause: .zero)
@@ -100,7 +107,7 @@ extension DefaultsObject {
             // This must be checked here: other work of the loop may have run since the call above.
             guard dconf?.isOwner == true, dconf?.isDue == true || dconf?.isPublishing == true
             else { return continuation.resume() }
-            whenPublished { continuation.resume() }
+            whenPublished { _ in continuation.resume() }
         }
     }
 
@@ -126,13 +133,17 @@ extension DefaultsObject {
         let waiting = dconf?.takeWaiting() ?? []
         let notices = dconf?.takeNotices() ?? []
         var delay = Duration.zero
+        recordDomains()
         do {
             let changed = try await writeSettings()
+            recordDomains()
             noteSuccess()
-            finish(waiting, notices, changed)
+            for body in waiting { body(nil) }
+            notify(of: notices, changed)
         } catch {
             delay = noteFailure(error)
-            finish(waiting, notices, [])
+            // The file that has the changes is announced as one of somebody else's.
+            for body in waiting { body("\(error)") }
         }
         dconf?.duration = now - start
         dconf?.isPublishing = false
@@ -152,10 +163,7 @@ extension DefaultsObject {
         dconf?.file.schemas.forget()
     }
 
-    private func finish(
-        _ waiting: [() -> Void], _ notices: [(paths: [String], tag: String)], _ changed: [String]
-    ) {
-        for body in waiting { body() }
+    private func notify(of notices: [(paths: [String], tag: String)], _ changed: [String]) {
         // The signal of a call that came meanwhile follows with the next file.
         let own = Set((notices + (dconf?.notices ?? [])).flatMap(\.paths).map { Array($0.utf8) })
         let others = changed.filter { !own.contains(Array($0.utf8)) }
@@ -240,6 +248,9 @@ extension DefaultsObject {
         }
         let families = try await onFileThread { $0.schemas.families }
         dconf?.families = families
+        // What is added to the record from now on is noted.
+        let recorded = try recordedDomains().filter { !DconfDomains.isPrivate($0) }
+        dconf?.domains.formUnion(recorded)
         dconf?.isWholeDue = false
         dconf?.changed = []
         do {

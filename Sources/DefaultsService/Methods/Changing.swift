@@ -112,7 +112,7 @@ extension DefaultsObject {
         _ domain: Domain, _ key: Key, to archive: KeyedArchive, for call: MethodCall
     ) throws {
         try checkWritable(domain, [key])
-        guard try differs(domain, key, from: archive) else {
+        guard let archive = try replacement(for: key, in: domain, by: archive) else {
             return try answer(call, at: database.generation)
         }
         let change = ChangeProposal(
@@ -141,20 +141,33 @@ extension DefaultsObject {
     ///
     /// "The same value" is defined in `Documentation/guarantees.md`, under "Changes".
     func differs(_ domain: Domain, _ key: Key, from archive: KeyedArchive) throws -> Bool {
+        try replacement(for: key, in: domain, by: archive, keepsType: false) != nil
+    }
+
+    /// What to store so that a key has a value; nil if it has the same one.
+    ///
+    /// - Parameter keepsType: Whether the value gets the exact type of the present one, because who sets it
+    ///   may not know the type.
+    private func replacement(
+        for key: Key, in domain: Domain, by archive: KeyedArchive, keepsType: Bool = true
+    ) throws -> KeyedArchive? {
         let stored: StoredValue?
         do throws(StorageError) {
             stored = try database.value(domain, key)
         } catch {
             // A value that cannot be read counts as different, and this change replaces it.
             guard error.code == .damagedRow else { throw error }
-            return true
+            return archive
         }
-        guard let stored else { return true }
-        if stored.archive == archive.bytes { return false }
-        if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return true }
+        guard let stored else { return archive }
+        if stored.archive == archive.bytes { return nil }
+        if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return archive }
         // A stored archive that is invalid by now counts as different, too.
-        guard let current = try? KeyedArchive(validating: stored.archive) else { return true }
-        return !current.isSame(as: archive)
+        guard let current = try? KeyedArchive(validating: stored.archive) else { return archive }
+        let new =
+            keepsType
+            ? archive.keepingType(of: current) { hasSettings(domain) } : archive
+        return current.isSame(as: new) ? nil : new
     }
 }
 
@@ -245,7 +258,8 @@ extension DefaultsObject {
         let proposals = try zip(request.parts, assignments).map { part, assignments in
             let isFirst = part.transaction.domain == first
             return try proposal(
-                part, assignments, token: isFirst ? request.token : nil, origin: origin)
+                part, assignments, token: isFirst ? request.token : nil,
+                keepsTypes: !request.isUndo, origin: origin)
         }
         guard proposals.contains(where: { !$0.changesNothing }) else {
             if let token = request.token { try remember(token, of: first, for: call) }
@@ -261,7 +275,7 @@ extension DefaultsObject {
     /// - Throws: `Conflict`.
     private func proposal(
         _ part: PreparedTransaction.Part, _ assignments: [(key: Key, archive: KeyedArchive)],
-        token: Token?, origin: String
+        token: Token?, keepsTypes: Bool, origin: String
     ) throws -> ChangeProposal {
         let transaction = part.transaction
         let domain = transaction.domain
@@ -270,8 +284,10 @@ extension DefaultsObject {
         }
         return ChangeProposal(
             domain: domain,
-            set: try assignments.filter { try differs(domain, $0.key, from: $0.archive) }
-                .map { .init(key: $0.key, archive: $0.archive.bytes) },
+            set: try assignments.compactMap { key, archive in
+                try replacement(for: key, in: domain, by: archive, keepsType: keepsTypes)
+                    .map { .init(key: key, archive: $0.bytes) }
+            },
             removed: try transaction.removed.filter {
                 try database.generation(domain, $0) != nil
             },

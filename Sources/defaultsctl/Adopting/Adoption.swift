@@ -97,6 +97,7 @@ struct Adoption {
         let released = try files.readReleased().map { try door.read($0) }
         try await resume(before: snapshot, found)
         try await take(from: released ?? [], to: found, replacing: released == nil)
+        try await record(found)
         var left = 0
         for domain in found {
             left += try await locked(Set(domain.entries.map(\.key)), in: domain.name).count
@@ -111,6 +112,7 @@ struct Adoption {
         let found = try door.read(snapshot)
         try await resume(before: snapshot, found)
         try await take(from: door.read(files.readMark()), to: found)
+        try await record(found)
         try files.writeMark(snapshot)
     }
 
@@ -176,7 +178,7 @@ struct Adoption {
                     let layer = ofThisMachine.contains(change.key) ? "\(domain)@host" : domain
                     let (own, generation) = try await defaults.archiveIfThere(
                         forKey: change.key, in: layer)
-                    guard isReplacing || Self.areSame(own, change.before) else { continue }
+                    guard isReplacing || Self.areAlike(own, change.before) else { continue }
                     transactions[layer, default: .init()].expected[change.key] = generation
                     if let archive = change.archive {
                         transactions[layer, default: .init()].set(change.key, to: archive)
@@ -200,6 +202,37 @@ struct Adoption {
     private static func areSame(_ one: KeyedArchive?, _ other: KeyedArchive?) -> Bool {
         guard let one, let other else { return one == nil && other == nil }
         return one.isSame(as: other)
+    }
+
+    /// Whether two values are the same, or one of them only says less of its type.
+    private static func areAlike(_ one: KeyedArchive?, _ other: KeyedArchive?) -> Bool {
+        func plain(_ archive: KeyedArchive?) -> KeyedArchive? {
+            archive.map { $0.withoutExactType ?? $0 }
+        }
+        return areSame(one, other) || areSame(plain(one), plain(other))
+    }
+
+    // MARK: The record of domains
+
+    /// The domains with settings of programs that share dconf's file, as the database names them.
+    private var recorded: Set<String> {
+        get async throws {
+            guard door.sharedImport != nil else { return [] }
+            return Set(try await defaults.keys(in: DconfDomains.record))
+        }
+    }
+
+    /// Has the database name the domains of an import.
+    private func record(_ domains: [ImportedDomain]) async throws {
+        guard door.sharedImport != nil else { return }
+        let names = Set(domains.map(\.name).filter { !DconfDomains.isPrivate($0) })
+        let missing = names.subtracting(try await recorded)
+        let locked = try await locked(missing, in: DconfDomains.record)
+        var transaction = DefaultsTransaction()
+        let value = try DconfDomains.recordValue
+        for name in missing.subtracting(locked) { transaction.set(name, to: value) }
+        guard missing != locked else { return }
+        try await defaults.applyAll([(DconfDomains.record, transaction)])
     }
 
     // MARK: Back
@@ -339,7 +372,9 @@ struct Adoption {
         let known = Dictionary(kept.map { ($0.name, $0.entries) }) { first, _ in first }
         var domains: [ImportedDomain] = []
         let names = try await defaults.domains().map(\.withoutLayer) + known.keys
-        for name in Set(names).sorted() where known[name] != nil || door.covers(name) {
+        let recorded = try await recorded
+        for name in Set(names).sorted()
+        where known[name] != nil || door.covers(name) || recorded.contains(name) {
             domains.append(
                 ImportedDomain(
                     name: name, entries: try await entries(of: name, imported: known[name] ?? [])))

@@ -6,19 +6,6 @@ import ValuePaths
 
 /// Values with an exact type of GVariant, which desktop programs store.
 extension KeyedArchive {
-    /// Whether a value in it may have a marker of an exact type.
-    private var mayHaveMarkers: Bool {
-        // The name of a class is in ASCII in every archive.
-        let (text, name) = (bytes.span, Array("GVariant".utf8))
-        var matched = 0
-        for index in text.indices {
-            // The first letter is nowhere else in the name.
-            matched = text[index] == name[matched] ? matched + 1 : text[index] == name[0] ? 1 : 0
-            if matched == name.count { return true }
-        }
-        return false
-    }
-
     /// The exact type that the whole value has; nil if it has none.
     func exactType() throws -> ExactType? {
         guard mayHaveMarkers else { return nil }

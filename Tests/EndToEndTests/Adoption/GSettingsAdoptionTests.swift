@@ -116,6 +116,85 @@ struct GSettingsAdoptionTests {
         #expect(parts == ["gsettings is adopted already.\n8\n32\n", "uint32 9\n32\n"])
     }
 
+    /// A schema as a program has it in a directory of its own, without an installed one anywhere near its
+    /// path.
+    private static let privateSchema = """
+        mkdir -p schemas; cat > schemas/a.gschema.xml <<END
+        <schemalist><schema id="com.example.Term">
+        <key name="ad" type="ad"><default>[]</default></key><key name="ai" type="ai"><default>[]</default></key>
+        <key name="u" type="u"><default>1</default></key><key name="pair" type="(ii)"><default>(0, 0)</default></key>
+        <key name="pairs" type="a(ss)"><default>[]</default></key><key name="ms" type="ms"><default>nothing</default></key>
+        <key name="x" type="x"><default>0</default></key><key name="v" type="v"><default><![CDATA[<0>]]></default></key>
+        <key name="d" type="d"><default>0</default></key><key name="b" type="b"><default>false</default></key>
+        <key name="map" type="a{sv}"><default>{}</default></key><key name="av" type="av"><default>[]</default></key>
+        </schema></schemalist>
+        END
+        glib-compile-schemas schemas
+        S="com.example.Term:/com/example/term/profiles:/:1/"; K="ad ai u pair pairs ms x v d b map av"
+        settings() { GSETTINGS_SCHEMA_DIR=$HOME/schemas gsettings "$@"; }
+        values() { for key in $K; do settings get $S $key; done; }
+        set_all() {
+            settings set $S ad '[1.5, 2]'; settings set $S ai '[1]'; settings set $S u 300
+            settings set $S pair '(1, 2)'; settings set $S pairs "[('a', 'b')]"; settings set $S ms "'x'"
+            settings set $S x 5; settings set $S v '<uint32 5>'; settings set $S d 2; settings set $S b true
+            settings set $S map "{'a': <int64 1>}"; settings set $S av "[<'a'>]"
+        }
+
+        """
+
+    @Test(arguments: ["gsettings", "gsettings dconf"])
+    func `Settings of a schema in a private directory are not lost by the release`(
+        doors: String
+    ) throws {
+        let parts = try run(
+            Self.privateSchema + """
+                dconf write /com/example/other/a "[('a', 'b')]"
+                defaultsctl adopt \(doors) > /dev/null
+                set_all; values; echo ----
+                defaultsctl release gsettings > /dev/null; values; echo ----
+                defaultsctl release \(doors) > /dev/null; values; echo ----
+                dconf read /com/example/other/a
+                """)
+        try #require(parts.count == 4, "\(parts)")
+        #expect(parts[0].hasPrefix("[1.5, 2.0]\n[1]\nuint32 300\n(1, 2)\n"), "\(parts)")
+        #expect(parts[1] == parts[0] && parts[2] == parts[0], "\(parts)")
+        #expect(parts[3] == "[('a', 'b')]\n")
+    }
+
+    @Test func `Types of settings stay when their schema is removed and other programs set them`()
+        throws
+    {
+        let parts = try run(
+            Self.privateSchema + """
+                defaultsctl adopt gsettings > /dev/null
+                set_all
+                defaultsctl write com.example.term profiles:/:1/u -int 400
+                gdbus call --session -d org.defaultsd.Defaults1 -o /org/defaultsd/Defaults1 -m \
+                    org.defaultsd.Defaults1.SetValue com.example.term profiles:/:1/ai '<[1, 2]>' > /dev/null
+                gdbus call --session -d org.defaultsd.Defaults1 -o /org/defaultsd/Defaults1 -m \
+                    org.defaultsd.Defaults1.SetValue com.example.term profiles:/:1/d '<3>' > /dev/null
+                mv schemas gone
+                defaultsctl release gsettings > /dev/null; dconf dump /com/example/term/
+                """)
+        #expect(
+            parts[0] == """
+                [profiles:/:1]
+                ad=[1.5, 2.0]
+                ai=[1, 2]
+                av=[<'a'>]
+                b=true
+                d=3.0
+                map={'a': <int64 1>}
+                ms=@ms 'x'
+                pair=(1, 2)
+                pairs=[('a', 'b')]
+                u=uint32 400
+                v=<uint32 5>
+                x=int64 5
+
+                """)
+    }
+
     @Test func `Programs that run are named`() throws {
         let parts = try run(
             """

@@ -24,7 +24,7 @@ struct DconfFileTests {
 
     // A pipe is left out: the library of dconf waits in it for ever before it calls anybody.
     @Test(arguments: ["directory", "link", "folder"])
-    func `Changes hold if the file cannot be written, and it is written when it can be`(
+    func `A change that programs cannot see is no success, and is kept until they can`(
         obstacle: String
     ) throws {
         let folder = (dconf.file as NSString).deletingLastPathComponent
@@ -39,7 +39,8 @@ struct DconfFileTests {
         default: try "text".write(toFile: folder, atomically: true, encoding: .utf8)
         }
         for value in 1...3 {
-            try dconf.dconf("write", "/org/example/a", "\(value)").requireOutput()
+            let result = dconf.dconf("write", "/org/example/a", "\(value)")
+            #expect(result.status != 0 && result.error.contains("The change is kept"), "\(result)")
         }
         #expect(desktop.tool("read", "org.example", "a").output == "3\n")
         #expect(log.ranges(of: "cannot be written").count == 1, "\(log)")
@@ -49,6 +50,29 @@ struct DconfFileTests {
         try FileManager.default.removeItem(atPath: obstacle == "folder" ? folder : dconf.file)
         try wait { dconf.read("/org/example/a") == "3" }
         try wait { log.contains("can be written again") }
+    }
+
+    /// No schema has the path of an app in a Flatpak.
+    @Test(arguments: ["missing", "damaged", "empty"])
+    func `A file that is lost comes back with the settings of apps without a schema`(
+        loss: String
+    ) throws {
+        let folder = (dconf.file as NSString).deletingLastPathComponent
+        try dconf.dconf("write", "/com/example/flatpak/a", "uint32 1").requireOutput()
+        try dconf.dconf("write", "/com/example/later/a", "[('a', 'b')]").requireOutput()
+        let before = dconf.dconf("dump", "/").output
+        try desktop.killDaemon(SIGKILL)
+        for name in ["user~", "../defaultsd/dconf.imported"] {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        switch loss {
+        case "missing": try FileManager.default.removeItem(atPath: dconf.file)
+        case "damaged":
+            try Data(repeating: 7, count: 300).write(to: URL(filePath: dconf.file))
+        default: try Data().write(to: URL(filePath: dconf.file))
+        }
+        _ = try desktop.daemonPID()
+        try wait { dconf.dconf("dump", "/").output == before }
     }
 
     @Test func `What somebody else has stored in the file is taken over`() throws {
