@@ -3,14 +3,19 @@
 #include "descriptors.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "places.h"
 
 /* How often a full queue of connections is tried, and the pause in milliseconds. */
 enum { MOST_ATTEMPTS = 50, PAUSE = 10 };
@@ -64,8 +69,8 @@ static int connect_abstract(const char *name) {
         &address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length), MOST_ATTEMPTS);
 }
 
-static int connect_directly(int attempts) {
-    const char *directory = g_getenv("XDG_RUNTIME_DIR");
+/* Connects to the daemon whose socket is in a runtime directory. */
+static int connect_in(const char *directory, int attempts) {
     if (directory == NULL || directory[0] != '/')
         return -1;
     char *path = g_build_filename(directory, "defaultsd", "direct", NULL);
@@ -74,6 +79,23 @@ static int connect_directly(int attempts) {
     gboolean is_ours = stat(path, &status) == 0 && status.st_uid == geteuid();
     int descriptor = is_ours ? connect_path(path, attempts) : -1;
     g_free(path);
+    return descriptor;
+}
+
+static int connect_directly(int attempts) {
+    return connect_in(g_getenv("XDG_RUNTIME_DIR"), attempts);
+}
+
+int link_connect_elsewhere(void) {
+    char *runtime = places_runtime_of_holder();
+    int descriptor = connect_in(runtime, MOST_ATTEMPTS);
+    g_free(runtime);
+    /* A service manager may start the daemon there. */
+    if (descriptor < 0 && places_are_standard()) {
+        runtime = places_own_runtime();
+        descriptor = connect_in(runtime, MOST_ATTEMPTS);
+        g_free(runtime);
+    }
     return descriptor;
 }
 
@@ -171,13 +193,69 @@ static int connect_place(const char *place) {
     return descriptor;
 }
 
-int link_connect_to_bus(void) {
-    char *address = session_address();
+/* Connects to the first place of an address that takes it. */
+static int connect_address(const char *address) {
     char **places = g_strsplit(address, ";", -1);
     int descriptor = -1;
     for (char **place = places; *place != NULL && descriptor < 0; place++)
         descriptor = connect_place(*place);
     g_strfreev(places);
-    g_free(address);
     return descriptor;
+}
+
+int link_connect_to_bus(void) {
+    char *address = session_address();
+    int descriptor = connect_address(address);
+    g_free(address);
+    if (descriptor < 0 && places_are_standard()) {
+        char *runtime = places_own_runtime();
+        address = g_strdup_printf("%s/bus", runtime);
+        struct stat status;
+        if (lstat(address, &status) == 0 && S_ISSOCK(status.st_mode) && status.st_uid == geteuid())
+            descriptor = connect_path(address, MOST_ATTEMPTS);
+        g_free(address);
+        g_free(runtime);
+    }
+    return descriptor;
+}
+
+/* --- A daemon of this process --- */
+
+/* Runs the program with a socket as its input. A shell is between both, so that the daemon is no child of the
+ * program, which may wait for its own children. */
+static gboolean spawn(const char *program, int socket) {
+    static const char script[] = "exec 3<&0; \"$0\" --peer 3 --priorities &";
+    char *const words[] = {"sh", "-c", (char *)script, (char *)program, NULL};
+    /* A service manager watches this process, and not the daemon. */
+    char **variables = g_environ_unsetenv(g_get_environ(), "NOTIFY_SOCKET");
+    posix_spawn_file_actions_t actions;
+    pid_t shell;
+    int status = 1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    gboolean is_run = posix_spawn(&shell, "/bin/sh", &actions, NULL, words, variables) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    g_strfreev(variables);
+    if (is_run)
+        while (waitpid(shell, &status, 0) < 0 && errno == EINTR)
+            continue;
+    return is_run;
+}
+
+int link_start_daemon(void) {
+    int ends[2];
+    char *program = places_daemon_program();
+    if (program == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+        g_free(program);
+        return -1;
+    }
+    gboolean is_begun = send_lines(ends[0]) && spawn(program, ends[1]);
+    g_free(program);
+    close(ends[1]);
+    if (is_begun)
+        return ends[0];
+    close(ends[0]);
+    return -1;
 }

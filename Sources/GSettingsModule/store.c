@@ -328,7 +328,8 @@ static gboolean is_writable(const char *path) {
         return FALSE;
     make_current(place->copy);
     place = place_of(path);
-    return entry_in(place, LAYER_MANAGED) == NULL
+    /* What cannot be read cannot be kept, either: the service was never reached. */
+    return place->copy->is_loaded && entry_in(place, LAYER_MANAGED) == NULL
         && !locks_cover(place->copy->content.locks, place->key)
         && !locks_cover(global_locks, place->key);
 }
@@ -373,6 +374,8 @@ static gboolean add_write(gpointer key, gpointer value, gpointer user_data) {
     if (entry == NULL) {
         if (is_forked)
             say_once("A process that was forked cannot change settings.");
+        else if (place_of(path) != NULL && !place_of(path)->copy->is_loaded)
+            say_once("Settings cannot be changed: the settings service is not reached.");
         g_ptr_array_set_size(writes, 0);
         return TRUE;
     }
@@ -519,6 +522,8 @@ void store_replace(Copy *copy, Content *content, guint64 generation, GPtrArray *
     /* What was not read yet does not change. */
     gboolean is_news = copy->is_loaded || copy->was_missed;
     GPtrArray *keys = copy_replace(copy, content, &locks_changed);
+    /* Nothing could be changed before. */
+    locks_changed |= !copy->is_loaded && copy->was_missed;
     copy->generation = MAX(generation, copy->generation);
     copy->is_loaded = TRUE;
     copy->answers++;

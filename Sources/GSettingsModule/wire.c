@@ -87,6 +87,10 @@ void wire_free(Wire *wire) {
     release(wire);
 }
 
+gboolean wire_has_calls(const Wire *wire) {
+    return g_hash_table_size(wire->calls) > 0;
+}
+
 void wire_forget_calls(Wire *wire) {
     g_hash_table_remove_all(wire->calls);
 }

@@ -39,6 +39,9 @@ Wire *wire_new(int descriptor, const WireEvents *events);
 /* Closes the connection. No handler is called any more, but `free_data` for the data of all calls. */
 void wire_free(Wire *wire);
 
+/* Whether calls have no reply yet. */
+gboolean wire_has_calls(const Wire *wire);
+
 /* Forgets all calls: their handlers are not called. */
 void wire_forget_calls(Wire *wire);
 

@@ -198,15 +198,45 @@ def a_refused_change_flips_back(session):
     require("refused" in client.end(), "a message says that a change was refused")
 
 
-def without_a_bus_there_are_defaults(session):
-    client = session.client(DBUS_SESSION_BUS_ADDRESS="unix:path=/nonexistent", XDG_RUNTIME_DIR="/nonexistent")
+def without_any_service_nothing_can_be_changed(session):
+    """No success is reported for what is not kept."""
+    client = session.client(**nowhere(session), PATH="/usr/bin")
     require_equal(client.tell("get", PLAIN, "number"), 0, "the default")
-    require(client.tell("set", PLAIN, "number", "5"), "set")
-    require_equal(client.tell("get", PLAIN, "number"), 5, "the own value")
-    seconds, _ = client.tell("timed", "sync")
-    require(seconds < 60, f"sync took {seconds} s")
+    require_equal(client.tell("writable", PLAIN, "number"), False, "writable")
+    require_equal(client.tell("set", PLAIN, "number", "5"), False, "set")
+    require_equal(client.tell("get", PLAIN, "number"), 0, "the value after a refused change")
+    client.tell("sync")
     messages = client.end()
-    require_equal(messages.count("are not stored at the moment"), 1, f"messages in {messages}")
+    for words in ("are not stored", "cannot be changed"):
+        require_equal(messages.count(words), 1, f"messages in {messages}")
+    session.gsettings("set", PLAIN, "number", "5", status=1, **nowhere(session))
+
+
+def nowhere(session):
+    """The variables of a program that has no bus, as one of cron, and knows no runtime directory."""
+    return {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={session.home}/no-bus", "XDG_RUNTIME_DIR": ""}
+
+
+def without_a_bus_the_running_daemon_is_used(session):
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    require_equal(session.gsettings("get", PLAIN, "number", **nowhere(session)), "5", "the value")
+    session.gsettings("set", PLAIN, "number", "6", **nowhere(session))
+    require_equal(session.ctl("read", PLAIN, "number"), "6", "what was set")
+
+
+def without_a_daemon_a_program_runs_its_own(session):
+    session.bus.stop()
+    variables = nowhere(session) | {"PATH": f"{session.programs}:/usr/bin:/bin"}
+    for number in range(1, 4):
+        session.gsettings("set", PLAIN, "number", number, **variables)
+        require_equal(session.gsettings("get", PLAIN, "number", **variables), str(number), "the value")
+    # Several programs have their turns.
+    clients = [session.client(**variables) for _ in range(3)]
+    for number, client in enumerate(clients):
+        require(client.tell("set", PLAIN, "number", str(number)), "set")
+        client.tell("sync")
+    session.bus.start()
+    require_equal(session.ctl("read", PLAIN, "number"), "2", "what the service has")
 
 
 def a_forked_child_reads_and_changes_nothing(session):
@@ -290,15 +320,35 @@ def the_bus_does_without_the_socket(session):
     require_equal(two.end(), "", "messages")
 
 
-def a_daemon_of_another_bus_is_not_used(session):
-    """The runtime directory is that of this session, and the bus is another one."""
+def a_second_bus_uses_the_daemon_of_the_same_database(session):
+    """As below dbus-run-session. The second session may have a runtime directory of its own."""
     from privatebus import PrivateBus
     session.ctl("write", PLAIN, "number", "-int", "5")
+    for number, variables in enumerate([{}, on_the_bus(session)]):
+        with PrivateBus(session.home, session.environment, name=f"second{number}",
+                        services=session.home / "services") as bus:
+            second = variables | {"DBUS_SESSION_BUS_ADDRESS": bus.address}
+            require_equal(session.gsettings("get", PLAIN, "number", **second), str(5 + number), "the value")
+            session.gsettings("set", PLAIN, "number", str(6 + number), **second)
+            require_equal(session.ctl("read", PLAIN, "number"), str(6 + number), "what was set")
+            client = session.client(**second)
+            require_equal(client.tell("get", PLAIN, "number"), 6 + number, "the value")
+            session.ctl("write", PLAIN, "text", f"word {number}")
+            client.wait_for("changed", "text")
+            require_equal(client.end(), "", "messages")
+
+
+def a_daemon_with_another_database_is_not_used(session):
+    """The runtime directory is that of this session, and the bus and the home are others."""
+    from privatebus import PrivateBus
+    session.ctl("write", PLAIN, "number", "-int", "5")
+    other = session.home / "other"
+    other.mkdir(mode=0o700)
     with PrivateBus(session.home, session.environment, name="second") as bus:
-        client = session.client(DBUS_SESSION_BUS_ADDRESS=bus.address)
+        client = session.client(
+            DBUS_SESSION_BUS_ADDRESS=bus.address, XDG_CONFIG_HOME=str(other), PATH="/usr/bin")
         require_equal(client.tell("get", PLAIN, "number"), 0, "a value of another session")
-        client.tell("set", PLAIN, "number", "6")
-        client.tell("sync")
+        require_equal(client.tell("set", PLAIN, "number", "6"), False, "set")
         require_equal(session.ctl("read", PLAIN, "number"), "5", "the value of this session")
         client.end()
 
@@ -626,9 +676,11 @@ TRIALS = [
     a_program_without_a_main_loop_sees_the_changes_of_others,
     the_thread_gets_no_signals, a_connection_made_in_advance_is_used_only_by_its_process,
     values_of_wrong_types_are_defaults, a_hostile_value_does_not_hide_its_neighbours,
-    deep_values_are_refused_at_once, a_refused_change_flips_back, without_a_bus_there_are_defaults,
+    deep_values_are_refused_at_once, a_refused_change_flips_back, without_any_service_nothing_can_be_changed,
+    without_a_bus_the_running_daemon_is_used, without_a_daemon_a_program_runs_its_own,
     a_forked_child_reads_and_changes_nothing, a_stopped_daemon_blocks_no_program,
     a_delayed_change_of_several_domains_is_one, paths_of_a_program_are_domains,
-    the_bus_does_without_the_socket, a_daemon_of_another_bus_is_not_used,
+    the_bus_does_without_the_socket, a_second_bus_uses_the_daemon_of_the_same_database,
+    a_daemon_with_another_database_is_not_used,
     only_a_user_who_adopted_it_gets_it, large_values_are_read,
 ]
