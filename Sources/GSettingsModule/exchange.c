@@ -12,8 +12,12 @@
 
 /* Between two batches, in milliseconds. */
 enum { BATCH_PAUSE = 2 };
+/* How often a batch may be refused for want of room before it is given up. */
+enum { MOST_REFUSALS = 5 };
 
 static gboolean is_sending;
+/* How often the first batch was refused for want of room. */
+static unsigned refusals;
 /* Domains in one request. */
 static unsigned most_fetched = 64;
 /* The locks of all domains are to be fetched with the next copy. */
@@ -32,6 +36,13 @@ static gboolean is_lost(const Reply *reply) {
         return FALSE;
     return reply->error == NULL || g_strv_contains(lost, reply->error)
         || g_str_has_prefix(reply->error, "org.freedesktop.DBus.Error.Spawn.");
+}
+
+/* Whether the service has only no room for the call now. That says nothing about the settings. */
+static gboolean may_pass(const Reply *reply) {
+    static const char *const passing[] = {
+        "org.freedesktop.DBus.Error.LimitsExceeded", "org.freedesktop.DBus.Error.NoMemory", NULL};
+    return reply->body == NULL && reply->error != NULL && g_strv_contains(passing, reply->error);
 }
 
 void exchange_forget(gboolean asks_for_all) {
@@ -150,7 +161,7 @@ static void on_fetched(const Reply *reply, gpointer data) {
         put_back(copies);
         if (were_several)
             exchange_work();
-        else if (is_lost(reply))
+        else if (is_lost(reply) || may_pass(reply))
             service_retry_later();
         else
             service_fail(reply->text);
@@ -206,8 +217,12 @@ static gboolean fetch_some(void) {
 
 static void on_large(const Reply *reply, gpointer data) {
     GVariant *form = NULL;
-    if (is_lost(reply))
-        return;
+    if (is_lost(reply) || may_pass(reply)) {
+        store_lock();
+        store_ask_again(data);
+        store_unlock();
+        return service_retry_later();
+    }
     if (reply->body != NULL)
         g_variant_get(reply->body, "(vt)", &form, NULL);
     store_lock();
@@ -254,8 +269,10 @@ static void on_batch_answered(const Reply *reply, gpointer unused) {
     (void)unused;
     guint64 generation = 0;
     is_sending = FALSE;
-    if (is_lost(reply))
+    /* A quota refuses a change with the same error as a service without room. */
+    if (is_lost(reply) || (may_pass(reply) && ++refusals < MOST_REFUSALS))
         return service_retry_later();
+    refusals = 0;
     if (reply->body != NULL)
         g_variant_get(reply->body, "(t)", &generation);
     service_stop_retrying();

@@ -468,6 +468,13 @@ GHashTable *store_copies(void) {
     return copies;
 }
 
+void store_ask_again(const LargeRequest *large) {
+    LargeRequest *asked = g_new(LargeRequest, 1);
+    *asked = *large;
+    asked->key = g_strdup(large->key);
+    g_ptr_array_add(large_requests, asked);
+}
+
 GPtrArray *store_take_large_requests(void) {
     GPtrArray *taken = large_requests;
     large_requests = g_ptr_array_new_with_free_func((GDestroyNotify)large_request_free);

@@ -71,6 +71,8 @@ gboolean store_has_work(void);
 /* Whether this process was forked. */
 gboolean store_is_forked(void);
 GPtrArray *store_take_large_requests(void);
+/* Puts back a request that was not answered. */
+void store_ask_again(const LargeRequest *large);
 void store_set_reach(Reach reach);
 
 /* Notes that a connection to the daemon has begun or ended. The time in which an answer is expected counts

@@ -1,11 +1,13 @@
 """What may happen while programs use the module. Each trial is a function of a session."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import sys
 import time
 
 from privatebus import BUS, BUS_OBJECT, NAME, activation_file
@@ -662,7 +664,60 @@ print(settings['number'])""")
     require_equal(words.split(), ["1", "2"], "the values")
 
 
+FULL_SERVICE = f"""
+import sys
+from gi.repository import Gio, GLib
+rest, loop = int(sys.argv[1]), GLib.MainLoop()
+def refuse(bus, message, incoming):
+    global rest
+    if not incoming or message.get_message_type() != Gio.DBusMessageType.METHOD_CALL:
+        return message
+    bus.send_message(Gio.DBusMessage.new_method_error_literal(
+        message, "org.freedesktop.DBus.Error.LimitsExceeded", "There is no room."),
+        Gio.DBusSendMessageFlags.NONE)
+    rest -= 1
+    if rest == 0:
+        GLib.idle_add(loop.quit)
+bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+bus.add_filter(refuse)
+Gio.bus_own_name_on_connection(
+    bus, "{NAME}", Gio.BusNameOwnerFlags.NONE, lambda *_: print("ready", flush=True), None)
+loop.run()
+bus.flush_sync()
+"""
+
+
+@contextlib.contextmanager
+def a_full_service(session, refusals):
+    """A service in the place of the daemon that has no room for some calls. The daemon comes after it."""
+    session.kill_daemon()
+    full = subprocess.Popen([sys.executable, "-c", FULL_SERVICE, str(refusals)],
+                            env=session.environment, stdout=subprocess.PIPE, text=True)
+    require_equal(full.stdout.readline(), "ready\n", "the service without room")
+    yield
+    require_equal(full.wait(), 0, "the end of the service without room")
+    full.stdout.close()
+
+
+def a_service_without_room_gives_no_defaults(session):
+    session.ctl("write", PLAIN, "number", "-int", "7")
+    with a_full_service(session, 4):
+        require_equal(session.client(**on_the_bus(session)).tell("get", PLAIN, "number"), 7, "the value")
+
+
+def a_change_waits_for_room(session):
+    writer = session.client(**on_the_bus(session))
+    require(writer.tell("set", PLAIN, "number", "1"), "set")
+    writer.tell("sync")
+    with a_full_service(session, 3):
+        require(writer.tell("set", PLAIN, "number", "2"), "set")
+        writer.tell("sync")
+    require_equal(session.ctl("read", PLAIN, "number"), "2", "what is stored")
+    require_equal(writer.tell("get", PLAIN, "number"), 2, "the own value")
+
+
 TRIALS = [
+    a_service_without_room_gives_no_defaults, a_change_waits_for_room,
     nothing_is_written_into_files_of_a_program_that_closed_all_descriptors,
     what_is_synced_is_stored_by_the_next_daemon, a_sync_that_fails_is_reported,
     a_read_after_a_kill_waits_for_the_next_daemon,
