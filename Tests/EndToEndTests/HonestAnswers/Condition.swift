@@ -25,17 +25,20 @@ final class ConditionedDesktop {
     private var otherBus: PrivateBus?
     private var stopped: [pid_t] = []
 
-    init(_ condition: Condition) throws {
+    private let key: String
+
+    init(_ condition: Condition, of key: String) throws {
+        self.key = key
         desktop = try Desktop(launcher: condition == .cannotStart ? "false #" : "")
         environment = desktop.environment
         hasDaemonBeside = condition != .notInstalled
         if condition == .cannotStart {
             let daemon = try desktop.startDaemon()
-            try desktop.setNumber(5, forKey: "Key", in: "org.example.App")
+            try desktop.setNumber(5, forKey: key, in: "org.example.App")
             daemon.send(SIGTERM)
             daemon.waitUntilExit()
         } else {
-            try desktop.setNumber(5, forKey: "Key", in: "org.example.App")
+            try desktop.setNumber(5, forKey: key, in: "org.example.App")
         }
         try stage(condition)
     }
@@ -88,6 +91,6 @@ final class ConditionedDesktop {
             daemon?.send(SIGTERM)
             daemon?.waitUntilExit()
         }
-        return try desktop.number(forKey: "Key", in: "org.example.App")
+        return try desktop.number(forKey: key, in: "org.example.App")
     }
 }

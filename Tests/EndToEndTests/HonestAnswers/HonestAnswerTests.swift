@@ -29,7 +29,7 @@ import Testing
     ) throws {
         let row = try #require(try Self.table()[condition.rawValue])
         let index = try #require(HonestProgram.allCases.firstIndex(of: program))
-        let stage = try ConditionedDesktop(condition)
+        let stage = try ConditionedDesktop(condition, of: program.key)
         let (read, words) = try program.read(on: stage)
         #expect(read.rawValue == row[2 * index], "\(words)")
         guard row[2 * index + 1] != "waits" else {

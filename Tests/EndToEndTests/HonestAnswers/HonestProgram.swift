@@ -7,6 +7,7 @@ enum HonestProgram: String, CaseIterable {
     case tool = "`defaultsctl`"
     case swift = "Swift"
     case c = "C, Python"
+    case gsettings = "GSettings"
 
     /// What a program is told about a value.
     enum Answer: String {
@@ -14,6 +15,8 @@ enum HonestProgram: String, CaseIterable {
         case value
         /// That it is not known.
         case error
+        /// A default, and a line on standard error that says that it may be one: GSettings has no errors.
+        case saidDefault = "said"
         /// That nobody has set it, which is wrong.
         case falseDefault = "default"
         /// That a change is kept.
@@ -33,6 +36,11 @@ enum HonestProgram: String, CaseIterable {
             words = result.output
         case .swift: words = try talk(["try-get Key"], on: stage)
         case .c: words = try run("honest", ["read"], on: stage).output
+        case .gsettings:
+            let result = try gsettings(["get", Self.schema, "key"], on: stage)
+            guard result.output != "5\n" else { return (.value, result.output) }
+            let isSaid = result.error.contains("default") || result.error.contains("not answer")
+            return (isSaid ? .saidDefault : .falseDefault, "\(result)")
         }
         let text = words.trimmingCharacters(in: .whitespacesAndNewlines)
         switch text {
@@ -55,8 +63,46 @@ enum HonestProgram: String, CaseIterable {
         case .c:
             let words = try run("honest", ["write", "6"], on: stage).output
             return (words == "kept\n" ? .kept : .error, words)
+        case .gsettings:
+            let result = try gsettings(["set", Self.schema, "key", "6"], on: stage)
+            let isSaid = result.error.contains("not stored") || result.error.contains("not written")
+            return (result.status == 0 && !isSaid ? .kept : .error, "\(result)")
         }
     }
+
+    private static let schema = "org.example.App"
+
+    /// Runs `gsettings` with the module, as a program that nobody has made for it.
+    private func gsettings(
+        _ words: [String], on stage: ConditionedDesktop
+    ) throws -> ProgramResult {
+        let schemas = stage.desktop.directory.path + "/schemas"
+        if !FileManager.default.fileExists(atPath: schemas) {
+            try FileManager.default.createDirectory(
+                atPath: schemas, withIntermediateDirectories: false)
+            try """
+            <schemalist><schema id="\(Self.schema)" path="/org/example/App/">
+            <key name="key" type="i"><default>0</default></key></schema></schemalist>
+            """.write(
+                toFile: schemas + "/example.gschema.xml", atomically: false, encoding: .utf8)
+            try ProgramResult.run(["glib-compile-schemas", schemas]).requireOutput()
+        }
+        // The module runs the daemon that is on the path.
+        let tool = try stage.desktop.installed(
+            Desktop.programs + "/defaultsctl", daemon: stage.hasDaemonBeside)
+        let folder = URL(filePath: tool).deletingLastPathComponent().path(percentEncoded: false)
+        let environment = [
+            "GSETTINGS_BACKEND": "defaultsd", "GSETTINGS_SCHEMA_DIR": schemas,
+            "GIO_EXTRA_MODULES": Desktop.packageDirectory + ".build/gsettings",
+            "PATH": "\(folder):/usr/bin:/bin",
+        ]
+        return stage.desktop.run(
+            HangGuard.command + ["gsettings"] + words,
+            environment: stage.environment.merging(environment) { $1 })
+    }
+
+    /// The key that it reads and sets.
+    var key: String { self == .gsettings ? "key" : "Key" }
 
     /// Sets the key to 6 with the tool, which waits for the service.
     ///
