@@ -41,6 +41,16 @@ import Testing
         }
     }
 
+    @Test func `A value for this machine has the type of the value for all machines`() async throws
+    {
+        try await withService { service in
+            let caller = try await service.caller()
+            try await caller.set(domain, "Key", marker("u", .int64(300)))
+            try await caller.set(domain + "@host", "Key", .int64(400))
+            #expect(try await caller.get(domain + "@host", "Key").value == marker("u", .int64(400)))
+        }
+    }
+
     @Test func `The same value without its type is no change`() async throws {
         try await withService { service in
             let caller = try await service.caller()

@@ -35,6 +35,8 @@ package actor Daemon {
     let pageKeeper: PageKeeper?
     /// The object on the bus, as soon as the database is open.
     var object: DefaultsObject?
+    /// What serves in its place if another daemon has the database.
+    private var relay: DoorRelay?
     /// The way to the daemon without the bus.
     private let socket: DaemonSocket
     /// Whether calls are carried out.
@@ -219,6 +221,7 @@ extension Daemon {
     /// Meanwhile calls wait. The calls that came are answered even if yet another daemon has taken
     /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
+        if callers == .busReplacingOther, try await relaysCalls(at: location) { return }
         if callers == .busReplacingOther {
             // The running daemon must not end for one that cannot serve.
             try location.checkUsability()
@@ -254,6 +257,30 @@ extension Daemon {
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
         if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+    }
+
+    /// Serves the desktops of this session by the daemon of another session, if that has the database.
+    ///
+    /// A bus starts this program for the name of such a service.
+    private func relaysCalls(at location: DatabaseLocation) async throws -> Bool {
+        guard !desktops.isEmpty, try await !connection.hasOwner(of: Contract.busName),
+            let other = await OtherSession.bus(ofDaemonWith: location, on: loop)
+        else { return false }
+        await other.onDisconnect {
+            Task(executorPreference: self.loop) { await self.end(with: .success) }
+        }
+        let relay = DoorRelay(on: connection, to: other)
+        try await relay.begin(desktops)
+        self.relay = relay
+        await requestDesktopNames()
+        logger.notice(
+            """
+            The daemon of another session has the database. The desktop services of this session hand \
+            all calls over to it.
+            """)
+        ServiceManager.notifyReady(status: "Handing calls over to the daemon of another session.")
+        await connection.releaseCalls()
+        return true
     }
 
     private func reportReady(with object: DefaultsObject) async {

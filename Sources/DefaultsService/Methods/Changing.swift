@@ -159,7 +159,9 @@ extension DefaultsObject {
             guard error.code == .damagedRow else { throw error }
             return archive
         }
-        guard let stored else { return archive }
+        guard let stored else {
+            return keepsType ? typed(archive, for: key, in: domain) : archive
+        }
         if stored.archive == archive.bytes { return nil }
         if max(stored.archive.count, archive.bytes.count) > Self.largestCompared { return archive }
         // A stored archive that is invalid by now counts as different, too.
@@ -168,6 +170,19 @@ extension DefaultsObject {
             keepsType
             ? archive.keepingType(of: current) { hasSettings(domain) } : archive
         return current.isSame(as: new) ? nil : new
+    }
+}
+
+extension DefaultsObject {
+    /// A first value for this machine, with the exact type of the value for all machines.
+    private func typed(_ archive: KeyedArchive, for key: Key, in domain: Domain) -> KeyedArchive {
+        guard case .host = domain.layer, archive.bytes.count <= Self.largestCompared,
+            let all = try? Domain(name: domain.name, layer: .domain),
+            let stored = try? database.value(all, key),
+            stored.archive.count <= Self.largestCompared,
+            let former = try? KeyedArchive(validating: stored.archive)
+        else { return archive }
+        return archive.keepingType(of: former) { hasSettings(all) }
     }
 }
 
