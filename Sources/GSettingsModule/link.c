@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -221,21 +222,34 @@ int link_connect_to_bus(void) {
 
 /* --- A daemon of this process --- */
 
-/* Runs the program with a socket as its input. A shell is between both, so that the daemon is no child of the
- * program, which may wait for its own children. */
+/* The daemon gets all signals, which the thread here does not, but not those of the program's terminal. */
+static void set_signals(posix_spawnattr_t *attributes) {
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(attributes);
+    posix_spawnattr_setsigmask(attributes, &none);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+}
+
+/* Runs the program with a socket as its input. A shell is between both, so that the daemon is not a child of
+ * the program, which may wait for its own children. */
 static gboolean spawn(const char *program, int socket) {
     static const char script[] = "exec 3<&0; \"$0\" --peer 3 --priorities &";
     char *const words[] = {"sh", "-c", (char *)script, (char *)program, NULL};
     /* A service manager watches this process, and not the daemon. */
     char **variables = g_environ_unsetenv(g_get_environ(), "NOTIFY_SOCKET");
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     pid_t shell;
     int status = 1;
+    set_signals(&attributes);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    gboolean is_run = posix_spawn(&shell, "/bin/sh", &actions, NULL, words, variables) == 0;
+    gboolean is_run = posix_spawn(&shell, "/bin/sh", &actions, &attributes, words, variables) == 0;
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     g_strfreev(variables);
     if (is_run)
