@@ -73,6 +73,23 @@ import Testing
         #expect(scratch.repair?.contains("Nothing else is known to be missing.") == true)
     }
 
+    @Test("Another name in the row of a cleared domain brings none of its keys from the backup")
+    func rowOfClearedDomain() async throws {
+        let scratch = try await filled()
+        let root = try scratch.query("SELECT rootpage FROM sqlite_schema WHERE name = 'domains'")
+        let page = try #require(Int(root.filter(\.isNumber))) - 1
+        let name = Array("org.example.Cleared".utf8)
+        try damage(scratch) { bytes in
+            let rows = bytes[page * 4096..<(page + 1) * 4096]
+            if let found = rows.firstRange(of: name) {
+                bytes[found.upperBound - 1] = UInt8(ascii: "k")
+            }
+        }
+        let database = try scratch.open(damage: "A row is damaged.")
+        #expect(try database.keys(in: "org.example.Cleared").isEmpty)
+        #expect(try database.keys(in: "org.example.Other") == ["changed", "new"])
+    }
+
     @Test("A damaged backup gives what can be read of it, and an older one the rest")
     func damagedBackup() async throws {
         let scratch = try await filled()

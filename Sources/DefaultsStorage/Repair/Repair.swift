@@ -21,6 +21,8 @@ struct Repair {
     private var report: RepairReport
     /// What the rows of the damaged store say about its domains.
     private var domains: [Domain: SalvagedDomain] = [:]
+    /// What is known of the removals of a domain whose row was not found.
+    private var horizonsWithoutRow: [Domain: Generation] = [:]
     /// The entries that are known to be missing, with the known names.
     private var missing: Set<EntryName> = []
     /// The keys of which only an earlier value could be read.
@@ -62,6 +64,7 @@ struct Repair {
         let pages = try StorePages(of: path, mayBeTorn: mayBeTorn, progress: progress)
         var salvage = try Salvage(of: pages)
         domains = salvage.domains
+        horizonsWithoutRow = salvage.horizonsWithoutRow
         for row in domains.values {
             try store.note(row.domain, lastChange: row.lastChange, horizon: row.horizon)
         }
@@ -198,7 +201,8 @@ struct Repair {
 
     /// Whether there is no sign that the key was removed after the backup was made.
     private func mayBeThere(_ entry: SalvagedEntry, in domain: Domain) -> Bool {
-        domains[domain]?.horizon.map { entry.generation > $0 } ?? true
+        let horizon = domains[domain].map(\.horizon) ?? horizonsWithoutRow[domain]
+        return horizon.map { entry.generation > $0 } ?? true
     }
 }
 

@@ -24,6 +24,8 @@ struct Salvage {
     ///
     /// Of several rows of one domain, the one with the last change.
     private(set) var domains: [Domain: SalvagedDomain] = [:]
+    /// The highest horizon in the rows of each number, whatever name these have.
+    private var horizons: [Int64: Generation] = [:]
     /// The state with the highest generation.
     private(set) var state: StoreState?
     /// The machines whose names were found, the newest page first.
@@ -63,6 +65,20 @@ struct Salvage {
                 if try noteRows(of: page.bytes, number) && page.isWhole { break }
             }
         }
+        // If the name in the last row of a domain is damaged, its row here is an earlier one, which does
+        // not know of later removals. The number is the same.
+        domains = domains.mapValues { $0.raisingHorizon(to: horizons[$0.id]) }
+    }
+
+    /// The horizon of each domain that has an entry in an index and no row.
+    var horizonsWithoutRow: [Domain: Generation] {
+        var found: [Domain: Generation] = [:]
+        for (id, horizon) in horizons {
+            for domain in names[id] ?? [] where domains[domain] == nil {
+                found[domain] = max(found[domain] ?? horizon, horizon)
+            }
+        }
+        return found
     }
 
     /// Finds every entry and every token, in no order.
@@ -162,6 +178,9 @@ struct Salvage {
             if self.state.map({ $0.generation < state.generation }) ?? true { self.state = state }
         case .domain(let row):
             note(row.domain, id: row.id)
+            if let horizon = row.horizon {
+                horizons[row.id] = max(horizons[row.id] ?? horizon, horizon)
+            }
             let known = domains[row.domain]?.lastChange
             if known.map({ $0 < row.lastChange ?? .first }) ?? true { domains[row.domain] = row }
         case .droppedDomain(let row):

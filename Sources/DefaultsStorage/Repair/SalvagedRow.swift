@@ -63,7 +63,14 @@ struct SalvagedDomain: Equatable {
     /// The highest count that is accepted from a damaged row, so that sums do not overflow.
     private static let largestCount: Int64 = 1 << 40
     let lastChange: Generation?
-    let horizon: Generation?
+    private(set) var horizon: Generation?
+
+    /// The same with a horizon that is at least this one.
+    func raisingHorizon(to other: Generation?) -> SalvagedDomain {
+        var row = self
+        if let other { row.horizon = max(horizon ?? other, other) }
+        return row
+    }
 
     fileprivate init?(_ columns: [StoreRecord.Column], id: Int64) {
         guard case .text(let name) = columns[1], case .text(let host) = columns[2],

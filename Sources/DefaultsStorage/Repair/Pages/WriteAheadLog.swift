@@ -7,6 +7,10 @@ internal import SystemCalls
 /// power cut that is right: the rest is the transaction that was being written. But if a bit has
 /// flipped, the rest has transactions that were on disk.
 ///
+/// The checksum tells a flipped bit from other damage. So the transaction is known to be whole but for
+/// that page, and earlier versions of its other pages are not needed: they have keys that were removed.
+/// If the checksum also tells which bit it is, that is flipped back.
+///
 /// See [the WAL file format](https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 final class WriteAheadLog {
     static let headerSize = 32
@@ -20,9 +24,15 @@ final class WriteAheadLog {
         let offset: Int
         /// How many pages the database has after it; 0 unless it is the last frame of a transaction.
         var databaseSize = 0
-        /// Whether its checksum is correct.
+        /// Whether SQLite reads it: its checksum is correct, and it belongs to this log.
+        let isSound: Bool
+        /// Whether its page is as it was written, if need be with a bit flipped back.
         let isWhole: Bool
-        /// Whether the checksums of all frames of its transaction are correct.
+        /// Whether it was written here, after the frame before it: at most one bit is wrong.
+        let isInPlace: Bool
+        /// The bit of the page that is flipped back.
+        var flipped: FlippedBit?
+        /// Whether all frames of its transaction are in their places.
         ///
         /// Otherwise they may be the rest of a transaction that was rolled back and partly
         /// overwritten by the next one.
@@ -53,7 +63,9 @@ final class WriteAheadLog {
         // SQLite writes a new header with the first frame after a checkpoint, when nothing after
         // the header is needed.
         if header == nil && mayBeTorn { return nil }
-        return try WriteAheadLog(file, after: header, mayBeTorn: mayBeTorn)
+        return try WriteAheadLog(
+            file, after: header ?? Header(correcting: bytes), isHeaderSound: header != nil,
+            mayBeTorn: mayBeTorn)
     }
 
     /// Whether the log beside a store has something that SQLite does not recognize as a log.
@@ -67,7 +79,7 @@ final class WriteAheadLog {
     }
 
     private init(
-        _ file: consuming File, after header: Header?, mayBeTorn: Bool
+        _ file: consuming File, after header: Header?, isHeaderSound: Bool, mayBeTorn: Bool
     ) throws(SystemError) {
         pageSize = header?.pageSize ?? .ours
         var (transactions, isFollowed) = try WriteAheadLog.transactions(
@@ -77,14 +89,14 @@ final class WriteAheadLog {
         // SQLite overwrites them without a new salt. Their first frames do not fit, so none of them
         // is whole.
         if mayBeTorn, !isFollowed {
-            while let last = transactions.last, !last.allSatisfy(\.isWhole) {
+            while let last = transactions.last, !last.allSatisfy(\.isSound) {
                 transactions.removeLast()
             }
         }
         isDamaged =
-            header == nil && !transactions.isEmpty
-            || transactions.contains { !$0.allSatisfy(\.isWhole) }
-        for index in transactions.indices where !transactions[index].allSatisfy(\.isWhole) {
+            !isHeaderSound && !transactions.isEmpty
+            || transactions.contains { !$0.allSatisfy(\.isSound) }
+        for index in transactions.indices where !transactions[index].allSatisfy(\.isInPlace) {
             for frame in transactions[index].indices {
                 transactions[index][frame].isCertain = false
             }
@@ -114,8 +126,10 @@ final class WriteAheadLog {
     ///
     /// - Returns: Nil if the disk cannot read it.
     func read(_ frame: Frame) throws(SystemError) -> [UInt8]? {
-        try file.readable(
+        var bytes = try file.readable(
             pageSize.whole, at: frame.offset + WriteAheadLog.frameHeaderSize)
+        if let flipped = frame.flipped { bytes?[flipped.offset] ^= flipped.mask }
+        return bytes
     }
 
     /// Whether the header of a frame is in one sector.
@@ -146,40 +160,95 @@ final class WriteAheadLog {
             nextData = data
             if data >= offset + step {
                 // One frame stands for all in a hole of the file.
-                current.append(Frame(page: 0, offset: offset, isWhole: false))
+                current.append(.unreadable(at: offset))
                 continue
             }
             guard let bytes = try file.readable(step, at: offset) else {
-                current.append(Frame(page: 0, offset: offset, isWhole: false))
+                current.append(.unreadable(at: offset))
                 continue
             }
-            guard let page = bytes.uint32(at: 0), let commit = bytes.uint32(at: 4),
-                let stored = Checksum(in: bytes, at: 16, isBigEndian: header?.isBigEndian ?? false)
-            else { break }
             salt = salt ?? Array(bytes[8..<16])
             let hasSalt = salt.map { bytes[8..<16].elementsEqual($0) } ?? false
-            var expected = sum
-            expected?.add(bytes[..<8])
-            expected?.add(bytes[frameHeaderSize...])
-            // The checksum continues that of the previous frame and does not cover the salt. So a
-            // frame of an earlier log does not match. If a frame matches, only its salt can be
-            // damaged.
-            let fits = expected == stored
-            let isOurs = hasSalt || fits
-            let isWhole = hasSalt && fits
-            current.append(
-                Frame(page: page, offset: offset, databaseSize: commit, isWhole: isWhole))
-            guard isOurs else { continue }
-            // With the stored checksum, the next frame can be checked even if this one is damaged.
-            sum = stored
+            let big = header?.isBigEndian ?? false
+            guard let read = ReadFrame(bytes, after: sum, hasSalt: hasSalt, isBigEndian: big),
+                let frame = read.frame(at: offset)
+            else { break }
+            current.append(frame)
+            guard read.isOurs else { continue }
+            sum = read.sum
             // An incomplete write may have mixed the headers of two frames.
-            let isBelieved = isWhole || !mayBeTorn || isInOneSector(offset)
-            if commit > 0 && isBelieved {
+            let isBelieved = frame.isSound || !mayBeTorn || isInOneSector(offset)
+            if frame.databaseSize > 0 && isBelieved {
                 transactions.append(current)
                 current = []
             }
         }
-        return (transactions, isFollowed: current.first?.isWhole == true)
+        return (transactions, isFollowed: current.first?.isSound == true)
+    }
+}
+
+extension WriteAheadLog.Frame {
+    fileprivate static func unreadable(at offset: Int) -> Self {
+        Self(page: 0, offset: offset, isSound: false, isWhole: false, isInPlace: false)
+    }
+}
+
+/// The bytes of a frame, with what is wrong with them.
+private struct ReadFrame {
+    private var bytes: [UInt8]
+    private let hasSalt: Bool
+    /// Whether the checksum is correct.
+    private let fits: Bool
+    /// The bits one of which has flipped.
+    private var flipped: [FlippedBit] = []
+    /// Whether only the stored checksum is wrong.
+    private var isChecksumDamaged = false
+    /// The checksum after it.
+    ///
+    /// By the stored one, the next frame can be checked even if this one is damaged.
+    let sum: LogChecksum
+
+    /// - Parameter before: The checksum up to here; nil if it is not known.
+    init?(_ bytes: [UInt8], after before: LogChecksum?, hasSalt: Bool, isBigEndian: Bool) {
+        guard let stored = LogChecksum(in: bytes, at: 16, isBigEndian: isBigEndian) else {
+            return nil
+        }
+        (self.bytes, self.hasSalt) = (bytes, hasSalt)
+        let covered = [bytes[..<8], bytes[WriteAheadLog.frameHeaderSize...]]
+        var actual = before
+        for piece in covered { actual?.add(piece) }
+        fits = actual == stored
+        guard let actual, !fits, hasSalt else {
+            sum = stored
+            return
+        }
+        isChecksumDamaged = actual.isOneBit(from: stored)
+        sum = isChecksumDamaged ? actual : stored
+        guard !isChecksumDamaged else { return }
+        flipped = stored.flippedBits(in: covered, giving: actual)
+        if let onlyFlipped { self.bytes[onlyFlipped.offset] ^= onlyFlipped.mask }
+    }
+
+    /// The bit that is flipped back.
+    private var onlyFlipped: FlippedBit? { flipped.count == 1 ? flipped.first : nil }
+
+    /// Whether it is a frame of this log.
+    ///
+    /// The checksum continues that of the previous frame and does not cover the salt. So a frame of an
+    /// earlier log does not match. If a frame matches, only its salt can be damaged.
+    var isOurs: Bool { hasSalt || fits }
+
+    func frame(at offset: Int) -> WriteAheadLog.Frame? {
+        guard let page = bytes.uint32(at: 0), let size = bytes.uint32(at: 4) else { return nil }
+        let header = WriteAheadLog.frameHeaderSize
+        let inPage = onlyFlipped.flatMap {
+            $0.offset < header ? nil : FlippedBit(offset: $0.offset - header, mask: $0.mask)
+        }
+        let isRight = fits || isChecksumDamaged
+        return WriteAheadLog.Frame(
+            page: page, offset: offset, databaseSize: size, isSound: hasSalt && fits,
+            isWhole: isRight || onlyFlipped != nil, isInPlace: isRight || !flipped.isEmpty,
+            flipped: inPage)
     }
 }
 
@@ -190,56 +259,34 @@ private struct Header {
     let pageSize: PageSize
     let salt: [UInt8]
     let isBigEndian: Bool
-    let sum: Checksum
+    let sum: LogChecksum
 
     /// Nil if the bytes are not a valid header.
     init?(decoding bytes: [UInt8]) {
         guard bytes.count == WriteAheadLog.headerSize, let magic = bytes.uint32(at: 0),
             magic & ~1 == Header.magic,
             let pageSize = bytes.uint32(at: 8).flatMap(PageSize.init(claimed:)),
-            let stored = Checksum(in: bytes, at: 24, isBigEndian: magic & 1 == 1)
+            let stored = LogChecksum(in: bytes, at: 24, isBigEndian: magic & 1 == 1)
         else { return nil }
         isBigEndian = magic & 1 == 1
-        var sum = Checksum(isBigEndian: isBigEndian)
+        var sum = LogChecksum(isBigEndian: isBigEndian)
         sum.add(bytes[..<24])
         guard sum == stored else { return nil }
         self.pageSize = pageSize
         self.sum = sum
         salt = Array(bytes[16..<24])
     }
-}
 
-/// The running checksum of a log.
-///
-/// See [the checksum algorithm](https://www.sqlite.org/fileformat2.html#checksum_algorithm).
-private struct Checksum: Equatable {
-    private var first: UInt32 = 0
-    private var second: UInt32 = 0
-    private let isBigEndian: Bool
-
-    init(isBigEndian: Bool) {
-        self.isBigEndian = isBigEndian
-    }
-
-    /// Reads the two stored numbers; nil past the end.
-    init?(in bytes: [UInt8], at offset: Int, isBigEndian: Bool) {
-        guard let first = bytes.uint32(at: offset), let second = bytes.uint32(at: offset + 4) else {
-            return nil
-        }
-        (self.first, self.second) = (UInt32(first), UInt32(second))
-        self.isBigEndian = isBigEndian
-    }
-
-    /// Continues with bytes, eight at a time.
-    mutating func add(_ bytes: ArraySlice<UInt8>) {
-        bytes.withUnsafeBytes { buffer in
-            // Each load reads four bytes before the end of the buffer.
-            for offset in stride(from: 0, through: buffer.count - 8, by: 8) {
-                let left = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-                let right = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-                first &+= (isBigEndian ? left.bigEndian : left.littleEndian) &+ second
-                second &+= (isBigEndian ? right.bigEndian : right.littleEndian) &+ first
+    /// Reads a header in which one bit has flipped; nil if more is wrong.
+    init?(correcting bytes: [UInt8]) {
+        let headers = bytes.indices.lazy.flatMap { index in
+            (0..<8).lazy.compactMap { bit in
+                var corrected = bytes
+                corrected[index] ^= 1 << UInt8(bit)
+                return Header(decoding: corrected)
             }
         }
+        guard let header = headers.first else { return nil }
+        self = header
     }
 }
