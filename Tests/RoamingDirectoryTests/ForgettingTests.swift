@@ -106,6 +106,35 @@ struct ForgettingTests {
         for device in here { #expect(try await device.shown().isEmpty) }
     }
 
+    @Test("leaves each value once, though its machine has joined again with the same values")
+    func valueOfFormerName() async throws {
+        let network = try await LifeOfReplicaTests.machines(2)
+        let (author, other) = (network.devices[0], network.devices[1])
+        let former = author.id
+        let tables = author.savedTables()
+        author.write("later", to: Self.second)
+        try await author.round()
+        try author.restart(with: tables)
+        try await author.round()
+        #expect(author.joins == 1)
+        // The file of the former name may be that of a copy, so the value is in the new one, too.
+        #expect(try Self.heads([author]).map { Device.text($0.archive) } == ["first"])
+        try network.synchronize()
+        try await other.round()
+        try await other.engine.forget(former)
+        try network.synchronize()
+        try? FileManager.default.removeItem(atPath: "\(author.directory)/\(former).roam")
+        try await Self.passDays(network, network.devices)
+        #expect(try Self.heads(network.devices).map { Device.text($0.archive) } == ["first"])
+        for device in network.devices {
+            #expect(try await device.shown()[Self.key] == "first")
+        }
+        // Nor does it say so again.
+        author.write("first", to: Self.key)
+        try await author.round()
+        #expect(try Self.heads(network.devices).map { Device.text($0.archive) } == ["first"])
+    }
+
     @Test("leaves its last version only, though another has taken over an earlier one")
     func earlierVersion() async throws {
         let network = try await LifeOfReplicaTests.machines(3)

@@ -26,9 +26,7 @@ struct RandomOperationTests {
     @Test("have each value once in their files, also if a forgotten machine has it again")
     func valueOfForgotten() async throws {
         let random = SeededGenerator(case: 5, testSeed: 4, function: "forgetting(seed:)")
-        await withKnownIssue("Two versions with the same value stay for good.") {
-            try await run(random, "5", forgetting: true)
-        }
+        try await run(random, "5", forgetting: true)
     }
 
     private func run(

@@ -108,7 +108,7 @@ extension DirectoryState {
             } else if head.dot != winner.dot, live.contains(head) {
                 if ValueDigest(of: head.archive) != ValueDigest(of: winner.archive) {
                     try addLoser(head, of: key)
-                } else if try !isFormer(winner.dot.replica) {
+                } else if try !isOnlyInFormerFiles(winner, versions) {
                     // Else an edit of a writer who knew only the winner would conflict with it.
                     try withdraw(head.dot, of: key, versions)
                 }
@@ -116,8 +116,22 @@ extension DirectoryState {
         }
     }
 
+    /// Whether no file has a version but those of names that this machine has had before, so that it may
+    /// be that of a copy (invariant 11).
+    ///
+    /// If such a name was forgotten, its versions are in files of others, and they stay there.
+    func isOnlyInFormerFiles(
+        _ version: Head, _ versions: KeyVersions
+    ) throws(SQLiteError) -> Bool {
+        guard try isFormer(version.dot.replica) else { return false }
+        for (voucher, head) in versions.heads where head == version {
+            if try !isFormer(voucher) { return false }
+        }
+        return true
+    }
+
     /// Whether this machine has had a name before.
-    func isFormer(_ replica: ReplicaID) throws(SQLiteError) -> Bool {
+    private func isFormer(_ replica: ReplicaID) throws(SQLiteError) -> Bool {
         try connection.hasRow("SELECT 1 FROM directory_former WHERE replica = ?", [replica.value])
     }
 

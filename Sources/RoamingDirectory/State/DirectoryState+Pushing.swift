@@ -160,8 +160,9 @@ extension DirectoryState {
 
     /// Whether a value must be in this replica's file, too, although it is in another one (invariant 11).
     private func needsVoucher(_ shown: Head, of key: RoamingKey) throws(SQLiteError) -> Bool {
-        guard try isFormer(shown.dot.replica) else { return false }
-        return try !versions(of: key).heads.contains { $0.head.dot.replica == own.replica }
+        let versions = try versions(of: key)
+        guard try isOnlyInFormerFiles(shown, versions) else { return false }
+        return !versions.heads.contains { $0.head.dot.replica == own.replica }
     }
 
     /// Makes a version of this replica beside one of the same value.

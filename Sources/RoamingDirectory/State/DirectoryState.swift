@@ -36,7 +36,8 @@ import SQLite
 // 10. A version is told as lost by the replica that vouches for it, until it is kept there. An edit that
 //     loses when it is pushed never gets into a file.
 // 11. If a machine was copied, two files of one name may exist, and others read only the later one. So a
-//     replica that has joined again vouches for its values even if a file of its former name has the same.
+//     replica that has joined again vouches for its values even if a file of its former name has the same,
+//     until that name is forgotten and another file has its version.
 // 12. Each function that changes something is one transaction, and is on the disk before the file is
 //     written. The file says what the tables say: if it does not have the last stamp, it is written again.
 
