@@ -31,8 +31,10 @@ extension DefaultsObject {
             statistics.calls -= 1
             call.postpone()
         } catch let error as StorageError {
-            guard error.isDamage, requestRepair(because: error.description), !call.isAnswered else {
-                throw error
+            guard error.isDamage else { throw error }
+            guard requestRepair(because: error.description), !call.isAnswered else {
+                // What a disk that does not answer gives looks like damage.
+                throw database.diskDoubt ?? error
             }
             call.postpone()
         }

@@ -98,8 +98,12 @@ extension StorageError {
     static func lockFailed(_ path: String, _ cause: SystemError) -> StorageError {
         StorageError(
             .cannotOpen,
-            "The database in \(path) cannot be locked: \(cause). Its file system must allow "
-                + "files to be made and locked.", cause: cause)
+            "The database in \(path) cannot be locked: \(cause). "
+                + (cause.isOfUnusableDisk
+                    ? "Make sure that its disk is connected and works, and can be written; dmesg may "
+                        + "say more."
+                    : "Its file system must allow files to be made and locked."),
+            cause: cause)
     }
 
     static func cannotOpen(_ path: String, _ cause: SystemError) -> StorageError {
@@ -180,6 +184,15 @@ extension StorageError {
             .cannotOpen,
             "The damaged database \(path) could not be repaired: \(reason(of: cause)) It was not "
                 + "changed. Make sure that there is space beside it.", cause: cause)
+    }
+
+    static func diskUnusable(_ path: String, _ cause: SystemError) -> StorageError {
+        StorageError(
+            .diskUnusable,
+            "The disk of \(path) cannot be used: \(cause). The database stays open: what is in memory "
+                + "can be read, and changes wait in the crash journal until the disk can be used "
+                + "again. Make sure that the disk is connected and works; dmesg may say more.",
+            cause: cause)
     }
 
     static func olderThanBackup(_ path: String) -> StorageError {

@@ -25,6 +25,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         package static let damagedRow = Code(description: "damagedRow")
         /// The store cannot be read.
         package static let cannotRead = Code(description: "cannotRead")
+        /// The disk of the store does not answer; nothing was changed.
+        package static let diskUnusable = Code(description: "diskUnusable")
         /// The store cannot be written; what was to be written is still pending.
         package static let cannotWrite = Code(description: "cannotWrite")
         /// The next process may find another store in the place of this one, so nothing is written to

@@ -130,6 +130,24 @@ import Testing
         repair(true)
     }
 
+    @Test("A repair that is put off is followed by attempts to flush, and may soon be due again")
+    func putOff() {
+        var keeper = changed()
+        expect(keeper.note(damage: "damage", at: start) == .repair(isNew: true))
+        _ = keeper.beginRepair()
+        expect(keeper.putOffRepair(refusal, at: start))
+        #expect(keeper.failure != nil && keeper.isAtRest)
+        #expect(keeper.next(at: start) == .wait(until: start + .seconds(1)))
+        expect(keeper.note(damage: "damage", at: start + .milliseconds(999)) == .none)
+        let later = start + .seconds(1)
+        #expect(keeper.next(at: later) == .flush)
+        expect(keeper.note(damage: "damage", at: later) == .repair(isNew: true))
+        _ = keeper.beginRepair()
+        // The same error is not told again, and the pause is twice as long.
+        expect(!keeper.putOffRepair(refusal, at: later))
+        #expect(keeper.next(at: later) == .wait(until: later + .seconds(2)))
+    }
+
     @Test("A change that waits for room continues once, after a flush or a repair")
     func room() {
         var keeper = changed()

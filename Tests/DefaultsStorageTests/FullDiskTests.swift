@@ -131,6 +131,28 @@ struct FullDiskTests {
         database.close()
     }
 
+    @Test("After a repair for which there was no space, the writer goes on with the old store")
+    func noSpaceForRepair() async throws {
+        let disk = try SmallDisk()
+        let database = try disk.open()
+        let writer = try database.makeWriter()
+        try database.set(["early": [1]])
+        let batch = try #require(database.beginFlush())
+        try await writer.write(batch)
+        database.finishFlush(batch, .success(()))
+        try disk.fill()
+        let error = await #expect(throws: StorageError.self) {
+            _ = try await writer.repair(database.identification, because: "A test.")
+        }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.description.contains("could not be repaired") == true)
+        #expect(try database.archive("early") == [1])
+        try disk.empty()
+        try database.set(["late": [2]])
+        try await writer.write(try #require(database.beginFlush()))
+        await writer.close()
+    }
+
     @Test("On a disk too full for the lock holder's name, the database opens and is locked")
     func fullForLockHolder() throws {
         let disk = try SmallDisk()
@@ -237,6 +259,8 @@ struct FullDiskTests {
         let location = DatabaseLocation(
             directory: scratch.location.directory, runtimeDirectory: memory.path)
         let database = try Database(at: location, boot: Scratch.boot) { _ in }
+        // It cannot go to the disk instead.
+        try Data().write(to: URL(fileURLWithPath: "\(location.directory)/journal"))
         for size in [50_000, 1] {
             let archive = [UInt8](repeating: 3, count: size)
             while (try? database.set(["key": archive])) != nil {}

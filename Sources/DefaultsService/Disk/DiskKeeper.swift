@@ -204,6 +204,19 @@ extension DiskKeeper {
         return repairs.begin()
     }
 
+    /// Notes that the repair in progress was not made, because the disk does not answer.
+    ///
+    /// Flushes go on to be tried, each after a pause.
+    ///
+    /// - Returns: Whether the error differs from that of the last flush.
+    mutating func putOffRepair(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
+        guard case .repairing = work else { preconditionFailure("no repair is in progress") }
+        work = .idle
+        repairs.putOff(at: now)
+        beginFlush()
+        return failFlush(error, at: now)
+    }
+
     /// Notes that the repair in progress has ended.
     ///
     /// - Parameter isSuccess: Whether there is a new store. If not, the old store is still in use.
@@ -234,6 +247,8 @@ private struct RepairSchedule {
     private var damage: String?
     private var isUnderWay = false
     private var last: SuspendingClock.Instant?
+    /// When a repair may begin after one was put off.
+    private var earliest: SuspendingClock.Instant?
     private var pause = shortestPause
 
     var isDue: Bool { damage != nil && !isUnderWay }
@@ -243,6 +258,7 @@ private struct RepairSchedule {
     ) -> DiskKeeper.DamageResponse {
         guard self.damage == nil else { return .repair(isNew: false) }
         if let last, last.duration(to: now) < pause { return .none }
+        if let earliest, now < earliest { return .none }
         self.damage = damage
         return .repair(isNew: true)
     }
@@ -251,6 +267,10 @@ private struct RepairSchedule {
         guard let damage, !isUnderWay else { preconditionFailure("there is nothing to repair") }
         isUnderWay = true
         return damage
+    }
+
+    mutating func putOff(at now: SuspendingClock.Instant) {
+        (damage, isUnderWay, earliest) = (nil, false, now + FlushSchedule.firstRetryDelay)
     }
 
     mutating func end(isSuccess: Bool, at now: SuspendingClock.Instant) {

@@ -141,9 +141,11 @@ extension DefaultsObject {
     private func flushFailed(_ error: StorageError) {
         longCalls.isLogReady = false
         statistics.failedFlushes += 1
-        if disk.failFlush(error, at: now) {
-            logger.log(.diskFails, level: .error, error.description)
-            trouble.disk = error.description
+        // What a disk that does not answer gives looks like damage.
+        let shown = error.isDamage ? database.diskDoubt ?? error : error
+        if disk.failFlush(shown, at: now) {
+            logger.log(.diskFails, level: .error, shown.description)
+            trouble.disk = shown.description
         }
         // If the store is repaired, they wait for that.
         if !error.isDamage || !requestRepair(because: error.description) {

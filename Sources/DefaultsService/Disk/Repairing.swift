@@ -24,7 +24,8 @@ extension DefaultsObject {
             // The call that has met the damage must return first.
             Task(executorPreference: connection.loop) { await self.workOnDisk() }
         case .none:
-            if trouble.damage.isEmpty {
+            // A disk that does not answer is known already, and may have no damage.
+            if trouble.damage.isEmpty, disk.failure == nil {
                 logger.log(.damage, level: .error, damage)
                 trouble.damage = StorageTrouble.unrepaired(database.path)
             }
@@ -45,13 +46,16 @@ extension DefaultsObject {
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
             let repair = try await rebuildStore(because: damage)
-            if let repair { database = try database.reopened(after: repair) }
-            writer = try database.makeWriter()
+            if let repair {
+                database = try database.reopened(after: repair)
+                writer = try database.makeWriter()
+            }
             longCalls.isLogReady = false
             waiting = disk.endRepair(isSuccess: repair != nil, at: now)
             if let repair { noteRepaired(repair) }
         } catch {
-            return abandon(because: error)
+            guard error.code == .diskUnusable else { return abandon(because: error) }
+            return await putOffRepair(because: error)
         }
         // This comes first: the repair may have brought back an older value of a layer that is made
         // from files.
@@ -59,6 +63,21 @@ extension DefaultsObject {
         for waiter in waiting { waitUntilDurable(waiter.resume) }
         if database.needsFlush { noteChange() }
         await connection.resumePostponedCalls()
+    }
+
+    /// Goes on with the open files, because the disk does not answer: what is in memory can be read, and
+    /// flushes are tried until one succeeds.
+    private func putOffRepair(because error: StorageError) async {
+        database.doubtDisk(because: error)
+        statistics.failedFlushes += 1
+        if disk.putOffRepair(error, at: now) {
+            logger.log(.diskFails, level: .error, error.description)
+            trouble.disk = error.description
+        }
+        for waiter in disk.takeWaiters() { waiter.resume(.failure(error)) }
+        _ = disk.endAwaitingRoom()
+        await connection.resumePostponedCalls()
+        workOnDisk()
     }
 
     private func noteRepaired(_ repair: CompletedRepair) {
@@ -71,7 +90,8 @@ extension DefaultsObject {
     /// Makes an intact store from the damaged one.
     ///
     /// - Returns: Nil if this failed, and the damaged store is still in use.
-    /// - Throws: `StorageError` if the database can no longer be used.
+    /// - Throws: `.diskUnusable` if the disk does not answer, and nothing was done; another `StorageError`
+    ///   if the database can no longer be used.
     private func rebuildStore(because damage: String) async throws(StorageError) -> CompletedRepair?
     {
         do throws(StorageError) {

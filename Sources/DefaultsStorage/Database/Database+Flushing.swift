@@ -12,7 +12,14 @@ extension Database {
     /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
     /// somebody has removed.
     package var needsFlush: Bool {
-        !contents.overlay.isEmpty || counter.isExhausted || isMoved
+        !contents.overlay.isEmpty || counter.isExhausted || isMoved || diskDoubt != nil
+    }
+
+    /// Notes that the disk does not answer.
+    ///
+    /// Flushes are needed until one succeeds, even if nothing is pending.
+    package func doubtDisk(because error: StorageError) {
+        diskDoubt = error
     }
 
     /// Whether files of the store were moved, removed or replaced, so that the next process would not find
@@ -61,6 +68,7 @@ extension Database {
         }
         counter.noteDurable(batch)
         if let host = batch.host { notedName = host.name }
+        diskDoubt = nil
         place.noteWritten(journal.database, at: counter.durable)
         if let last = batch.lastSegment {
             tidyJournal(.removing) { try journal.remove(through: last) }

@@ -54,6 +54,8 @@ package final class Database {
     var counter: GenerationCounter
     /// How many flushes have begun since the database was opened.
     package internal(set) var flushesBegun: UInt64 = 0
+    /// Why the disk has not answered; nil since the last flush that succeeded.
+    package internal(set) var diskDoubt: StorageError?
     /// The work on the journal whose failure was reported.
     var untidied: Set<JournalWork> = []
 

@@ -70,6 +70,21 @@ struct StoreReplacement {
         }
     }
 
+    /// Makes a file as if it were a new store, and removes it.
+    func tryOut() throws(SystemError) {
+        try remove(unfinished)
+        let path = directory.file(unfinished)
+        let file = try File(path, O_RDWR | O_CREAT | O_EXCL)
+        do throws(SystemError) {
+            try file.write([UInt8](repeating: 0, count: PageSize.ours.whole), at: 0)
+            try file.synchronize()
+        } catch {
+            try? remove(unfinished)
+            throw error
+        }
+        try remove(unfinished)
+    }
+
     /// Makes sure that there is no new store.
     ///
     /// First it loses the name that makes it valid. Until that is on disk it keeps another name, so

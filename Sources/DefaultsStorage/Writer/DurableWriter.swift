@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import Glibc
 internal import SQLite
 internal import SystemCalls
 
@@ -83,7 +84,8 @@ package actor DurableWriter {
     ///   all of it in the store or nothing.
     @discardableResult
     package func write(_ batch: FlushBatch) throws(StorageError) -> Bool {
-        try renewStoreIfLost()
+        try reconnect()
+        try renewStoreIfLost(for: batch)
         try checkLog()
         do {
             try commit(batch)
@@ -100,7 +102,7 @@ package actor DurableWriter {
                 throw .storeFailure(file.path, error, .cannotWrite)
             }
         }
-        try renewStoreIfLost()
+        try renewStoreIfLost(for: batch)
         chores.note(batch)
         return hasChores
     }
@@ -161,6 +163,15 @@ package actor DurableWriter {
         return connection
     }
 
+    /// Opens a connection again if a repair that failed has closed it.
+    private func reconnect() throws(StorageError) {
+        guard connection == nil else { return }
+        let connection = try file.connect()
+        // Otherwise the database would not read what is written through it.
+        guard try file.identity() == identity else { throw .storeGone(file.path) }
+        self.connection = connection
+    }
+
     /// Closes the connection, after which the database can be closed.
     ///
     /// Nothing is written later. A backup in progress is given up.
@@ -180,9 +191,13 @@ extension DurableWriter {
     /// Other files with the names of the store are renamed and kept: somebody may have put them
     /// there without knowing that this process does not read them.
     ///
+    /// If the open files cannot be read any more, because their disk was taken away and is back, the files
+    /// that are there now are used, if they have all that was on disk.
+    ///
     /// - Throws: `.cannotWrite` if they cannot be made, or `.replacementUndecided`. The open files
     ///   stay open, and must not be written.
-    private func renewStoreIfLost() throws(StorageError) {
+    private func renewStoreIfLost(for batch: FlushBatch) throws(StorageError) {
+        let note = place.currentNote
         do throws(StorageError) {
             try place.renewIfLost()
         } catch {
@@ -199,7 +214,14 @@ extension DurableWriter {
         // It copies through the connection that will be closed.
         giveUpBackup()
         let failure = { StorageError.storeLost(self.file.path, $0) }
-        try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
+        do throws(StorageError) {
+            try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
+        } catch {
+            guard error.isOfUnreadableSource, takeStoreInPlace(note, for: batch) else {
+                throw error
+            }
+            return
+        }
         earlier += [identity.database, identity.log]
         do {
             _ = try replacement.finish(forgetting: earlier, isDamaged: false)
@@ -217,6 +239,22 @@ extension DurableWriter {
         noteLogSize()
     }
 
+    /// Uses the files that have the names of the store now, if they have what was on disk and nothing that
+    /// this process does not know.
+    ///
+    /// - Parameter note: What was on disk.
+    /// - Returns: Whether they are used.
+    private func takeStoreInPlace(_ note: StoreNote?, for batch: FlushBatch) -> Bool {
+        guard let note, let state = try? file.foundState(), note.isReached(by: state),
+            state.generation <= batch.generation, let connection = try? file.connect(),
+            (try? file.state(connection)) == state, let identity = try? file.identity()
+        else { return false }
+        (self.connection, self.identity, earlier) = (connection, identity, [])
+        mayHaveLeftovers = true
+        noteLogSize()
+        return true
+    }
+
     /// Moves a link away that was put in place of the store and leads to another program's file, which
     /// would be moved instead.
     private func setForeignLinkAside() throws(StorageError) {
@@ -228,6 +266,23 @@ extension DurableWriter {
         } catch {
             throw .storeLost(file.path, error)
         }
+    }
+}
+
+extension SystemError {
+    /// Whether the disk or the server of a file system does not answer, or the file system takes no
+    /// changes.
+    var isOfUnusableDisk: Bool {
+        [EIO, EROFS, ESTALE, ENOTCONN, ENXIO, ENODEV, ETIMEDOUT, EHOSTDOWN, ESHUTDOWN, EREMOTEIO]
+            .contains(number)
+    }
+}
+
+extension StorageError {
+    /// Whether a copy failed because SQLite could not read what was to be copied.
+    fileprivate var isOfUnreadableSource: Bool {
+        let code = (cause as? SQLiteError)?.code
+        return code == .inputOutput || code == .corrupt || code == .notADatabase
     }
 }
 
@@ -255,17 +310,44 @@ extension DurableWriter {
     ///   - damage: The damage, as a sentence.
     ///   - database: Whose store it is.
     /// - Returns: The repair.
-    /// - Throws: `.cannotOpen` if the disk refuses the new store; then nothing was changed.
+    /// - Throws: `.diskUnusable` if the disk does not answer, which is then no damage: nothing was done, and
+    ///   the writer is still open. `.cannotOpen` if the disk refuses the new store; then nothing was
+    ///   changed, and the writer goes on with the old one.
     ///   `.replacementUndecided` if the next start may still find a new store; then this one must
     ///   not be written any more.
     package func repair(
         _ database: StoreIdentification, because damage: String
     ) throws(StorageError) -> CompletedRepair {
+        try checkDisk()
         close()
-        let report = try file.repair(
-            because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
-            journal: database.uuid, note: place.currentNote)
-        return CompletedRepair(report: report)
+        do throws(StorageError) {
+            let report = try file.repair(
+                because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
+                journal: database.uuid, note: place.currentNote)
+            return CompletedRepair(report: report)
+        } catch {
+            // If this fails, the next batch tries again.
+            try? reconnect()
+            throw error
+        }
+    }
+
+    /// Checks that the disk answers.
+    ///
+    /// A disk that was taken away looks like one with damage: SQLite cannot read a page, or finds that it
+    /// does not fit. A repair would take away what is left: the open files.
+    private func checkDisk() throws(StorageError) {
+        do throws(SystemError) {
+            // The file that is in use is not opened: closing it would release SQLite's lock. Another one in
+            // its place is not the one with the damage; the next flush decides what becomes of it.
+            if identity.isLost(from: file) {
+                throw SystemError(call: "find", path: file.path, number: ESTALE)
+            }
+            try StoreReplacement(of: file).tryOut()
+        } catch {
+            // Anything else the repair itself finds, and says.
+            if error.isOfUnusableDisk { throw .diskUnusable(file.path, error) }
+        }
     }
 }
 

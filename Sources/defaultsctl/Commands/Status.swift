@@ -37,7 +37,7 @@ private struct ServiceState {
         backups = isTold ? try? await defaults.backups() : nil
         files = isTold ? try? await defaults.layerFiles() : nil
         hosts = isTold ? try? await defaults.hosts() : nil
-        quotas = isTold ? try await defaults.quotas(from: 80) : nil
+        quotas = isTold ? try? await defaults.quotas(from: 80) : nil
     }
 
     /// The state as text for people.

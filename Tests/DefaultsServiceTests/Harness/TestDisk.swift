@@ -30,6 +30,15 @@ struct TestDisk {
         try Refusal(of: await service.object.databasePath)
     }
 
+    /// Has the service believe that the store is damaged.
+    func claimDamage() async throws {
+        let object = service.object
+        try await service.stage.loop.run {
+            _ = object.assumeIsolated { $0.requestRepair(because: "A test.") }
+        }
+        await service.stage.settle()
+    }
+
     /// Another connection that has the right to write.
     final class Refusal {
         private let connection: SQLite.Connection

@@ -1,10 +1,12 @@
 """A runtime directory that is full, fails, is closed to us or goes away, under a daemon that runs.
 
-The crash journal is there. A change that it does not take is refused, and nobody ever sees
-anything of it; those before it live, and those after it are taken as soon as there is room.
+The crash journal is there. What it does not take goes to a journal on the disk, at once and with all that
+is pending. If the disk's does not take it either, the change is refused, and nobody ever sees anything of
+it; those before it live, and those after it are taken as soon as there is room.
 """
 
 import contextlib
+import dataclasses
 import errno
 import shutil
 from pathlib import Path
@@ -26,6 +28,8 @@ def run(ground: Ground) -> list[Outcome]:
     for fault in REFUSING:
         for way in (taken_again, killed, killed_and_taken_again):
             trials.take(fault, way, is_quick=way is not killed or fault is TORN_FOR_GOOD)
+    for fault in REFUSED_HERE:
+        trials.take(fault, moved_journal)
     trials.take(FILLED, fills_itself)
     trials.take(FILLED_BEFORE, moved_journal)
     for fault in HARMLESS:
@@ -217,17 +221,36 @@ def journal(victim: Victim) -> Path:
     return directory
 
 
-TORN_FOR_GOOD = Fault("ENOSPC in the middle of a record that cannot be cut off",
-                      arm(WRITE | TRUNCATE, errno.ENOSPC, TORN), disarm)
-REFUSING = [
+def block_disk(victim: Victim) -> None:
+    """No journal can be beside the database."""
+    directory = victim.desktop.directory / "config" / "defaultsd"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (directory / "journal").write_bytes(b"")
+    for path in (directory, directory / "journal"):
+        victim.desktop.own(path)
+
+
+def with_disk_blocked(fault: Fault) -> Fault:
+    def prepare(victim: Victim) -> None:
+        fault.prepare(victim)
+        block_disk(victim)
+    return dataclasses.replace(fault, name=f"{fault.name}, and no journal on disk", prepare=prepare)
+
+
+TORN_HERE = Fault("ENOSPC in the middle of a record that cannot be cut off",
+                  arm(WRITE | TRUNCATE, errno.ENOSPC, TORN), disarm)
+REFUSED_HERE = [
     Fault("full: ENOSPC on write", arm(WRITE, errno.ENOSPC), disarm),
     Fault("full: a small file system", fill("runtime"), clear("runtime"), ONLY_ROOT,
           prepare=small("runtime")),
     Fault("EIO on write", arm(WRITE, errno.EIO), disarm),
     Fault("ENOSPC in the middle of a record", arm(WRITE, errno.ENOSPC, TORN), disarm),
-    TORN_FOR_GOOD,
+    TORN_HERE,
 ]
-FILLED = Fault("full of the journal's own", nothing, nothing, ONLY_ROOT, prepare=small("runtime"))
+TORN_FOR_GOOD = with_disk_blocked(TORN_HERE)
+REFUSING = [with_disk_blocked(fault) for fault in REFUSED_HERE[:-1]] + [TORN_FOR_GOOD]
+FILLED = with_disk_blocked(
+    Fault("full of the journal's own", nothing, nothing, ONLY_ROOT, prepare=small("runtime")))
 HARMLESS = [
     Fault("short writes", arm(WRITE, 0, SHORT), disarm),
     Fault("EINTR on write", arm(WRITE, errno.EINTR, count=10), disarm),

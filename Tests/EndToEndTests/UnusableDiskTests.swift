@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import TestTiers
+import Testing
+
+/// A disk that is pulled out, and a home that cannot be written, under the daemon that is confined.
+@Suite(
+    .startsPrograms, .serialized,
+    .enabled(if: ReadOnlyMount.isAvailable, "mounting a file system takes root"))
+struct UnusableDiskTests {
+    private let desktop: Desktop
+    private var config: String { desktop.directory.path + "/config" }
+
+    init() throws {
+        desktop = try Desktop()
+    }
+
+    private func write(_ key: String, _ value: String = "1") -> ProgramResult {
+        desktop.tool("write", "org.example.App", key, "-string", value)
+    }
+
+    private func keys() -> String { desktop.tool("keys", "org.example.App").output }
+
+    /// A file system in a file, which can be taken away as a drive can.
+    private func makeDisk() throws -> String {
+        let image = desktop.directory.path + "/image"
+        _ = try desktop.run("truncate", "-s", "64M", image).requireOutput()
+        _ = try desktop.run("mkfs.ext4", "-q", image).requireOutput()
+        return image
+    }
+
+    private func mountDisk(_ image: String) throws {
+        _ = try desktop.run("mount", "-o", "loop", image, config).requireOutput()
+    }
+
+    @Test func `A disk that is pulled out ends no daemon, and has everything when it is back`()
+        throws
+    {
+        let image = try makeDisk()
+        try mountDisk(image)
+        defer { desktop.run("umount", "--lazy", config) }
+        // More than SQLite keeps in memory.
+        let large = String(repeating: "x", count: 100_000)
+        for number in 0..<10 { #expect(write("large\(number)", large).status == 0) }
+        try desktop.stopDaemon()
+        #expect(write("small").status == 0)
+        #expect(desktop.tool("sync").status == 0)
+        let daemon = try desktop.daemonPID()
+        // EXT4_IOC_SHUTDOWN: from now on each access is an error.
+        _ = try desktop.python(
+            """
+            import fcntl, os, struct, sys
+            fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))
+            """, config
+        ).requireOutput()
+        var errors = ""
+        for number in 0..<10 {
+            errors += desktop.tool("read", "org.example.App", "large\(number)").error
+        }
+        #expect(errors.contains("cannot be used"), "\(errors)")
+        #expect(!errors.contains("damaged"), "\(errors)")
+        #expect(try desktop.daemonPID() == daemon)
+        // What is taken is kept, and what cannot be kept is refused.
+        let isTaken = write("late").status == 0
+        #expect(desktop.tool("read", "org.example.App", "late").status == (isTaken ? 0 : 1))
+        #expect(desktop.tool("status").output.contains("Input/output error"))
+        #expect(try desktop.daemonPID() == daemon)
+        // The kernel takes the same file for the same disk, which stays shut down.
+        _ = try desktop.run("cp", image, "\(image).back").requireOutput()
+        _ = try desktop.run("umount", "--lazy", config).requireOutput()
+        try mountDisk("\(image).back")
+        #expect(desktop.tool("sync").status == 0)
+        #expect(try desktop.property("StorageError") == "<''>")
+        #expect(desktop.tool("read", "org.example.App", "large7").output == large + "\n")
+        #expect(write("after").status == 0)
+        #expect(try desktop.daemonPID() == daemon)
+        try desktop.stopDaemon()
+        let late = isTaken ? ["late"] : []
+        let expected = ["after"] + (0..<10).map { "large\($0)" } + late + ["small"]
+        #expect(keys() == expected.map { "\($0)\n" }.joined())
+    }
+}
