@@ -171,6 +171,12 @@ extension Notice {
                 + "beside it, under another name.")
     }
 
+    static func storeWritable(_ path: String) -> Notice {
+        Notice(
+            severity: .information,
+            description: "\(path) can be written now, and has all changes.")
+    }
+
     static func storeNotFollowed(_ path: String, _ error: StorageError) -> Notice {
         Notice(
             severity: .warning,

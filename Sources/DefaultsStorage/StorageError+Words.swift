@@ -129,6 +129,23 @@ extension StorageError {
             .cannotOpen, "\(path) was removed or replaced while it was being opened. Start again.")
     }
 
+    static func storeUnwritable(_ path: String, _ cause: StorageError) -> StorageError {
+        let reason = cause.cause.map { "\($0)." } ?? cause.description
+        return StorageError(
+            .cannotWrite,
+            "\(path) cannot be written: \(reason) It can be read. Changes are kept in the crash journal "
+                + "until the end of the session, and are written when this is possible again.",
+            cause: cause.cause)
+    }
+
+    static func noJournal(_ domain: Domain, _ cause: StorageError) -> StorageError {
+        StorageError(
+            .cannotJournal,
+            "The change of \(domain) was refused: the database cannot be written, and there is no runtime "
+                + "directory that could keep the change for the session. \(cause)", domain: domain,
+            cause: cause.cause)
+    }
+
     static func storeLost(_ path: String, _ cause: any Error) -> StorageError {
         StorageError(
             .cannotWrite,

@@ -66,6 +66,15 @@ package enum Path {
         return parent.isEmpty ? "/" : String(parent)
     }
 
+    /// The deepest file or directory of a path that exists.
+    package static func existing(onTheWayTo path: String) -> String {
+        var existing = path
+        while existing != "/", existing != ".", FileStatus.ifAny(existing) == nil {
+            existing = parent(of: existing)
+        }
+        return existing
+    }
+
     /// What a symbolic link leads to; nil if it is not a link, or cannot be read.
     package static func target(ofLink path: String) -> String? {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in

@@ -27,11 +27,7 @@ package enum Ownership {
     ///
     /// - Returns: Nil if it is not another user's, or if that cannot be seen.
     package static func obstacle(onTheWayTo path: String) -> Obstacle? {
-        var existing = path
-        while existing != "/", existing != ".", FileStatus.ifAny(existing) == nil {
-            existing = Path.parent(of: existing)
-        }
-        return obstacle(at: existing)
+        obstacle(at: Path.existing(onTheWayTo: path))
     }
 
     /// A directory if it is another user's; nil if it is not, or does not exist.

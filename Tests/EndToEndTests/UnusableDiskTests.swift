@@ -21,6 +21,29 @@ struct UnusableDiskTests {
 
     private func keys() -> String { desktop.tool("keys", "org.example.App").output }
 
+    @Test func `A read-only home is served, and status, doctor and write say so`() throws {
+        #expect(write("early").status == 0)
+        try desktop.stopDaemon()
+        var mount: ReadOnlyMount? = try ReadOnlyMount(over: config)
+        #expect(keys() == "early\n")
+        let written = write("late")
+        #expect(written.status == 0)
+        #expect(written.error.contains("is not on disk yet"), "\(written.error)")
+        #expect(written.error.contains("Read-only file system"), "\(written.error)")
+        try desktop.killDaemon(SIGKILL)
+        #expect(keys() == "early\nlate\n")
+        #expect(desktop.tool("status").output.contains("cannot be written"))
+        let doctor = desktop.tool("doctor").output
+        #expect(doctor.hasPrefix("problem"), "\(doctor)")
+        #expect(doctor.split(separator: "\n").first?.contains("is read-only") == true, "\(doctor)")
+        withExtendedLifetime(mount) {}
+        mount = nil
+        #expect(desktop.tool("sync").status == 0)
+        try desktop.killDaemon(SIGTERM)
+        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime")
+        #expect(keys() == "early\nlate\n")
+    }
+
     /// A file system in a file, which can be taken away as a drive can.
     private func makeDisk() throws -> String {
         let image = desktop.directory.path + "/image"

@@ -490,6 +490,10 @@ extension Daemon {
         let sentence = "\(error) The crash journal keeps the changes for the next start."
         let failure = ExitStatus(of: error)
         let changes = object?.assumeIsolated { $0.statistics.changes } ?? 0
+        // A database that cannot be written has everything.
+        if object?.assumeIsolated({ $0.hasNothingToWrite }) == true {
+            return logger.debug("\(error)")
+        }
         if case .peer = callers, failure == .inputOutput, changes == 0 {
             return logger.warning("\(sentence)")
         }

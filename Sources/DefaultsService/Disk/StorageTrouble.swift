@@ -40,11 +40,16 @@ extension DefaultsObject {
     /// It is asked for rarely, so the disk is looked at.
     var storageError: String {
         var current = trouble
-        if current.disk.isEmpty, database.isMoved {
+        if current.disk.isEmpty, let error = database.unwritable {
+            current.disk = error.description
+        } else if current.disk.isEmpty, database.isMoved {
             current.disk = StorageTrouble.moved(database.path)
         }
         return current.sentence
     }
+
+    /// Whether the database cannot be written, and has everything.
+    var hasNothingToWrite: Bool { database.unwritable != nil && database.pendingChanges == 0 }
 
     /// Reports, once, that changes are refused because the crash journal cannot be written.
     func noteJournalFailure(_ error: StorageError) {

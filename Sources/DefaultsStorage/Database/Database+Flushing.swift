@@ -6,13 +6,19 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` if the file cannot be opened, or no thread can be made.
     package func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: identity, in: place)
+        try DurableWriter(to: identity, in: place, readingFrom: standIn?.file)
     }
 
     /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
     /// somebody has removed.
     package var needsFlush: Bool {
         !contents.overlay.isEmpty || counter.isExhausted || isMoved || diskDoubt != nil
+    }
+
+    /// Why the store cannot be written, although it can be read; nil if it can be written.
+    package var unwritable: StorageError? {
+        guard standIn != nil else { return nil }
+        return place.obstacle.map { .storeUnwritable(path, $0) }
     }
 
     /// Notes that the disk does not answer.
@@ -129,7 +135,10 @@ extension Database {
             return false
         }
         notePlaces()
-        report(.storeRenewed(path))
+        report(standIn == nil ? .storeRenewed(path) : .storeWritable(path))
+        standIn?.remove()
+        standIn?.close()
+        standIn = nil
         return true
     }
 }
@@ -160,6 +169,21 @@ extension Database {
     func renewPage() {
         pages.open(
             in: journal.directory, at: counter.current, durable: counter.durable, replayed: nil)
+    }
+
+    /// Begins a journal that a later process finds, if there was none until now.
+    ///
+    /// - Throws: `.directoryUnusable` or `.cannotOpen` if there can still be none.
+    func leaveStandInJournal() throws(StorageError) {
+        guard journalObstacle != nil else { return }
+        do throws(StorageError) {
+            try moveJournal(to: location.takeJournalDirectory(of: journal.database))
+        } catch {
+            try moveJournal(to: location.takeJournalBesideDatabase())
+        }
+        journalObstacle = nil
+        pages.giveUp()
+        renewPage()
     }
 
     private func renewJournal() throws(StorageError) {

@@ -38,6 +38,11 @@ package final class Database {
     let place: StorePlace
     /// Which files of the store are read.
     var identity: StoreIdentity
+    /// The copy of the store that is read, because the store cannot be written; nil if the store itself is
+    /// used.
+    var standIn: StandIn?
+    /// Why changes are refused: no journal can be written that a later process finds; nil if one can.
+    var journalObstacle: StorageError?
     let boot: UniqueID
     let machine: Machine
     /// The machines and their names; this machine is the first.
@@ -92,9 +97,13 @@ package final class Database {
         if let aside = place.strangeLock {
             report(.strangeFile(place.directory.file("lock"), setAside: aside))
         }
+        if place.obstacle != nil {
+            standIn = try .make(of: StoreFile(in: place.directory), at: location)
+        } else {
+            standIn = nil
+        }
         let opening = try DatabaseOpening(
-            at: location, boot: boot, in: place,
-            damage: damage, report: report)
+            at: location, boot: boot, in: place, or: standIn, damage: damage, report: report)
         let beginning = try opening.begin(
             at: location, boot: boot, pageKeeper: pageKeeper)
         lastRepair = opening.store.lastRepair
@@ -107,6 +116,7 @@ package final class Database {
         notedName = known.first { $0.id == machine.id }?.name
         self.report = report
         journal = beginning.journal
+        journalObstacle = beginning.journalObstacle
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
@@ -160,7 +170,7 @@ package final class Database {
     /// process.
     package func close() {
         // The next daemon may run on another machine, with a page of its own.
-        if fileSystem.isNetwork { pages.giveUp() } else { pages.close() }
+        if fileSystem.isNetwork || journalObstacle != nil { pages.giveUp() } else { pages.close() }
         do {
             try contents.store.checkpoint()
             // SQLite removes the log when the store is closed.
@@ -171,6 +181,7 @@ package final class Database {
         }
         contents.close()
         journal.close()
+        standIn?.close()
         place.giveUp()
     }
 }
@@ -247,9 +258,10 @@ extension Database {
     private func write(_ changes: [ChangeSet]) throws(StorageError) {
         let domain = changes[0].domain
         do throws(StorageError) {
+            try leaveStandInJournal()
             try renewWhatIsLost()
         } catch {
-            throw .journalLost(domain, error)
+            throw journalObstacle == nil ? .journalLost(domain, error) : .noJournal(domain, error)
         }
         do throws(SystemError) {
             try journal.append(changes)

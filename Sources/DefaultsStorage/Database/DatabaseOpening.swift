@@ -13,6 +13,7 @@ struct DatabaseOpening {
     /// Where the previous process left its files.
     private let last: PlaceNote?
     private let search: JournalSearch
+    private let standIn: StandIn?
 
     /// What a database begins with.
     struct Beginning {
@@ -21,6 +22,9 @@ struct DatabaseOpening {
         let contents: DatabaseContents
         let identity: StoreIdentity
         let counter: GenerationCounter
+        /// Why the journal is where no later process finds it, so that changes are refused; nil if it is
+        /// not.
+        let journalObstacle: StorageError?
     }
 
     /// Opens the store.
@@ -29,14 +33,16 @@ struct DatabaseOpening {
     ///
     /// - Parameters:
     ///   - locked: The directory of the store, and what the previous process noted there.
+    ///   - standIn: A copy of the store, if that cannot be written.
     ///   - damage: What was found to be wrong with the store; nil if nothing was.
     init(
         at location: DatabaseLocation, boot: UniqueID, in locked: StorePlace,
-        damage: String?, report: @escaping (Notice) -> Void
+        or standIn: StandIn?, damage: String?, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         directory = locked.directory
         self.report = report
-        file = StoreFile(in: directory)
+        self.standIn = standIn
+        file = standIn?.file ?? StoreFile(in: directory)
         last = PlaceNote(in: directory)
         search = try JournalSearch(at: location, last: last)
         let repairer = StoreRepairer(
@@ -55,7 +61,8 @@ struct DatabaseOpening {
         for directory in moved { report(.movedJournal(directory.path)) }
         let recovery = try recover(
             from: left, and: moved, last: isRepaired ? nil : last?.journal, boot: boot)
-        let journal = try startJournal(after: recovery, at: location, boot: boot)
+        let (journal, obstacle) = try startJournal(
+            orInStandInAfter: recovery, at: location, boot: boot)
         var pages = CounterPages(of: recovery.store.uuid, keeper: pageKeeper, report: report)
         pages.void(in: (left + moved).filter { $0.path != journal.directory.path })
         // Write the note after (1) the new journal is complete and (2) every old page is void or
@@ -72,12 +79,31 @@ struct DatabaseOpening {
             replayed: recovery.replayed)
         return Beginning(
             journal: journal, pages: pages, contents: recovery.contents,
-            identity: try file.identity(), counter: recovery.counter)
+            identity: try file.identity(), counter: recovery.counter,
+            journalObstacle: obstacle)
     }
 }
 
 /// The journal that a start continues with.
 extension DatabaseOpening {
+    /// Begins a journal with all pending changes.
+    ///
+    /// If the directory of the database cannot be written and there is no runtime directory, it is beside
+    /// the copy of the store, where no later process looks for it.
+    ///
+    /// - Returns: The journal, and in that case why no other can be begun.
+    private func startJournal(
+        orInStandInAfter recovery: Recovery, at location: DatabaseLocation, boot: UniqueID
+    ) throws(StorageError) -> (Journal, StorageError?) {
+        do throws(StorageError) {
+            return (try startJournal(after: recovery, at: location, boot: boot), nil)
+        } catch {
+            guard let standIn else { throw error }
+            let journal = try startJournal(after: recovery, in: standIn.directory, boot: boot)
+            return (journal, error)
+        }
+    }
+
     /// Begins a journal with all pending changes.
     ///
     /// It is beside the database if the runtime directory cannot be used or cannot hold it: after `su`,

@@ -234,7 +234,7 @@ struct JournalHistory {
             if segment.isPutOff || segment.header.sequence >= firstNeeded {
                 segments.append(segment)
             } else {
-                try segment.remove()
+                try? segment.remove()
             }
         }
     }
@@ -265,7 +265,7 @@ struct JournalHistory {
                 if !isUnfinished { isDamaged = true }
                 report(.strangeFile(directory.file(name), setAside: aside))
             } else if isUnfinished {
-                try directory.remove(name)
+                try? directory.remove(name)
             } else {
                 if let segment = try examine(name, in: directory) { found.append(segment) }
             }
@@ -280,17 +280,31 @@ struct JournalHistory {
         guard let reader = try JournalReader(path) else {
             // It may have been our segment with the last numbers that were given.
             isDamaged = true
-            let aside = try directory.setAside(name, as: JournalSegment.asideSuffix)
+            let aside = try aside(name, in: directory)
             report(.damagedSegment(path, setAside: aside))
             return nil
         }
         guard reader.header.database == database else {
-            let aside = try directory.setAside(name, as: JournalSegment.asideSuffix)
+            let aside = try aside(name, in: directory)
             report(.foreignSegment(path, setAside: aside))
             return nil
         }
         return SealedSegment(
             header: reader.header, directory: directory.path, name: name, size: reader.size)
+    }
+
+    /// Renames a segment that is not read.
+    ///
+    /// - Returns: Its path, which stays the same in a directory that cannot be written.
+    private func aside(
+        _ name: String, in directory: PrivateDirectory
+    ) throws(SystemError) -> String {
+        do throws(SystemError) {
+            return try directory.setAside(name, as: JournalSegment.asideSuffix)
+        } catch {
+            guard error.number == EROFS else { throw error }
+            return directory.file(name)
+        }
     }
 
     private mutating func read(

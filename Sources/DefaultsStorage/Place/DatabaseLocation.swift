@@ -108,8 +108,15 @@ extension DatabaseLocation {
     ///
     /// - Throws: The errors of opening the database, except `.inUse`.
     package func checkUsability() throws(StorageError) {
-        let database = try PrivateDirectory(making: directory, isOurs: isStandard)
-        try DatabaseLock.check(in: database)
+        let database: PrivateDirectory
+        do throws(StorageError) {
+            database = try PrivateDirectory(making: directory, isOurs: isStandard)
+            try DatabaseLock.check(in: database)
+        } catch {
+            // It can be read.
+            guard error.isOfUnwritable(directory) else { throw error }
+            return
+        }
         try StoreFile(in: database).check()
         if (try? makeRuntimeFolder()) != nil { return }
         _ = try PrivateDirectory(
@@ -153,7 +160,8 @@ extension DatabaseLocation {
         return taken
     }
 
-    private static func take(
+    /// Takes a directory that was made; nil if another process has it.
+    static func take(
         _ made: PrivateDirectory, for database: String
     ) throws(StorageError) -> JournalDirectory? {
         let real = PrivateDirectory(existing: try realPath(made.path))
@@ -189,11 +197,26 @@ extension DatabaseLocation {
     }
 
     /// The real path of the database's directory, which is made again if somebody has removed it.
-    private func realDirectory() throws(StorageError) -> String {
-        if access(directory, F_OK) != 0, errno == ENOENT {
-            _ = try PrivateDirectory(making: directory, isOurs: isStandard)
+    ///
+    /// If it cannot be made, this is the path that it would have.
+    func realDirectory() throws(StorageError) -> String {
+        guard access(directory, F_OK) != 0, errno == ENOENT else {
+            return try DatabaseLocation.realPath(directory)
         }
-        return try DatabaseLocation.realPath(directory)
+        do throws(StorageError) {
+            _ = try PrivateDirectory(making: directory, isOurs: isStandard)
+            return try DatabaseLocation.realPath(directory)
+        } catch {
+            guard error.isOfUnwritable(directory) else { throw error }
+            return try DatabaseLocation.pathToBe(directory)
+        }
+    }
+
+    /// The real path of the deepest directory that exists, and the rest.
+    private static func pathToBe(_ path: String) throws(StorageError) -> String {
+        var existing = path
+        while existing != "/", access(existing, F_OK) != 0 { existing = Path.parent(of: existing) }
+        return try realPath(existing) + path.dropFirst(existing == "/" ? 0 : existing.count)
     }
 
     static func realPath(_ path: String) throws(StorageError) -> String {

@@ -33,6 +33,8 @@ struct DatabaseLock: ~Copyable {
     /// nil if there was none.
     let strange: String?
     private let file: File
+    /// Whether nothing can be written down in it, because the directory cannot be written.
+    let isReadOnly: Bool
     /// Which file it is, whatever its name.
     private let identity: FileIdentity
 
@@ -42,8 +44,9 @@ struct DatabaseLock: ~Copyable {
 
     private init(
         holding file: consuming File, after lines: [Substring], isSeenFromAfar: Bool,
-        strange: String?
+        strange: String?, isReadOnly: Bool = false
     ) throws(SystemError) {
+        self.isReadOnly = isReadOnly
         self.strange = strange
         identity = try file.status().identity
         let line = lines.dropFirst().first ?? ""
@@ -59,7 +62,9 @@ struct DatabaseLock: ~Copyable {
     }
 
     /// Whether another process could take the lock, too, because somebody has removed its file.
-    var isLost: Bool { identity.hasLost(file.path) }
+    ///
+    /// Also if this process could not write to it until now.
+    var isLost: Bool { isReadOnly || identity.hasLost(file.path) }
 
     /// Takes the lock and writes down who holds it, if there is space for that.
     ///
@@ -105,6 +110,21 @@ struct DatabaseLock: ~Copyable {
         throw .lockFailed(
             directory.path,
             SystemError(call: "lock", path: directory.file(name), number: EMLINK))
+    }
+
+    /// Takes the lock in a directory that cannot be written; nil if it has no lock.
+    ///
+    /// - Throws: `.inUse` if another process holds it.
+    static func takeReadOnly(in directory: PrivateDirectory) throws(StorageError) -> DatabaseLock? {
+        guard let file = try? File.regular(directory.file(name), O_RDONLY | O_NOFOLLOW),
+            let isOurs = try? file.tryLock()
+        else { return nil }
+        guard isOurs else { throw .inUse(directory.path, holder: holder(in: file)) }
+        let left = (try? file.read(512, at: 0)) ?? []
+        let lines = String(decoding: left, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        return try? DatabaseLock(
+            holding: file, after: lines, isSeenFromAfar: false, strange: nil, isReadOnly: true)
     }
 
     /// Checks that the lock could be taken if no process held it.

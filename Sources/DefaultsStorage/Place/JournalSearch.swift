@@ -22,7 +22,7 @@ struct JournalSearch {
     private let candidates: [PrivateDirectory]
     /// - Parameter last: Where the previous process left its files.
     init(at location: DatabaseLocation, last: PlaceNote?) throws(StorageError) {
-        let real = try DatabaseLocation.realPath(location.directory)
+        let real = try location.realDirectory()
         database = PrivateDirectory(existing: real)
         name = DatabaseLocation.hash(of: real)
         var paths = last.map { [$0.journal.path] + $0.pages } ?? []

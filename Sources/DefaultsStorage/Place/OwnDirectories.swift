@@ -12,7 +12,7 @@ extension Database {
             directory.path, file.directory.path, directory.file("backups"),
             directory.file("journal"),
         ]
-        paths += journal.directories
+        paths += journal.directories + [standIn?.directory.path].compactMap(\.self)
         if let runtime = location.runtimeDirectory { paths.append("\(runtime)/defaultsd") }
         // Voided as soon as that is possible.
         paths += pages.left.map(\.path)

@@ -1,4 +1,5 @@
 internal import DefaultsModel
+internal import Glibc
 internal import Synchronization
 internal import SystemCalls
 
@@ -15,36 +16,84 @@ final class StorePlace: Sendable {
     let note: StoreNote?
     /// See `DatabaseLock`.
     let strangeLock: String?
+    /// Why the directory could not be written when the process began; nil if it could.
+    let obstacle: StorageError?
     private let isStandard: Bool
-    /// Nil when the directory was given up.
+    /// Nil when the directory was given up, and while it has no lock because it cannot be written.
     private let lock: Mutex<DatabaseLock?>
+    /// Whether the lock is to be taken as soon as the directory can be written.
+    private let isUnlocked: Mutex<Bool>
 
     /// Makes the directory if it is missing, and takes its lock.
     ///
+    /// If the directory cannot be written, the lock is taken if there is one.
+    ///
     /// - Throws: `.directoryUnusable`, `.inUse` or `.cannotOpen`.
     init(at location: DatabaseLocation) throws(StorageError) {
-        directory = try PrivateDirectory(
-            making: location.directory, isOurs: location.isStandard)
         isStandard = location.isStandard
+        directory = PrivateDirectory(existing: location.directory)
+        let obstacle: StorageError
+        do throws(StorageError) {
+            let made = try PrivateDirectory(
+                making: location.directory, isOurs: location.isStandard)
+            try StorePlace.checkWritable(made)
+            let lock = try DatabaseLock.take(in: made, on: FileSystem(ofDirectory: made.path))
+            (wasLeftOpen, note, strangeLock) = (lock.wasLeftOpen, lock.note, lock.strange)
+            self.obstacle = nil
+            fileSystem = FileSystem(ofDirectory: made.path)
+            isUnlocked = Mutex(false)
+            self.lock = Mutex(lock)
+            return
+        } catch {
+            guard error.isOfUnwritable(location.directory) else { throw error }
+            obstacle = error
+        }
+        self.obstacle = obstacle
         fileSystem = FileSystem(ofDirectory: directory.path)
-        let lock = try DatabaseLock.take(in: directory, on: fileSystem)
-        wasLeftOpen = lock.wasLeftOpen
-        note = lock.note
-        strangeLock = lock.strange
+        strangeLock = nil
+        guard let lock = try DatabaseLock.takeReadOnly(in: directory) else {
+            (wasLeftOpen, note) = (false, nil)
+            isUnlocked = Mutex(true)
+            self.lock = Mutex(nil)
+            return
+        }
+        (wasLeftOpen, note) = (lock.wasLeftOpen, lock.note)
+        isUnlocked = Mutex(false)
         self.lock = Mutex(lock)
     }
 
-    /// Whether another process could become the owner, because the lock was removed.
-    var isLost: Bool { lock.withLock { $0?.isLost == true } }
+    /// Whether another process could become the owner, because the lock was removed, or could not be
+    /// taken yet.
+    var isLost: Bool {
+        isUnlocked.withLock { $0 } || lock.withLock { $0?.isLost == true }
+    }
 
     /// Makes the directory and takes its lock again, if they were removed.
     ///
     /// - Throws: `.inUse` if another process has become the owner since, and the errors of `init`.
     func renewIfLost() throws(StorageError) {
         try lock.withLock { (lock) throws(StorageError) in
-            guard lock?.isLost == true else { return }
+            let isUnlocked = self.isUnlocked.withLock { $0 }
+            guard isUnlocked || lock?.isLost == true else { return }
             let made = try PrivateDirectory(making: directory.path, isOurs: isStandard)
+            if obstacle != nil { try StorePlace.checkWritable(made) }
+            if lock?.isReadOnly == true {
+                // The lock that is held is given up only for one that can be had.
+                try DatabaseLock.check(in: made)
+                lock = nil
+                self.isUnlocked.withLock { $0 = true }
+            }
             lock = try DatabaseLock.take(in: made, on: FileSystem(ofDirectory: made.path))
+            self.isUnlocked.withLock { $0 = false }
+        }
+    }
+
+    /// Checks that SQLite could write to the store, and make files beside it.
+    private static func checkWritable(_ directory: PrivateDirectory) throws(StorageError) {
+        let file = StoreFile(in: directory)
+        for path in [directory.path, file.directory.path] {
+            guard access(path, W_OK) != 0, [EROFS, EACCES, EPERM].contains(errno) else { continue }
+            throw .cannotOpen(path, .last("write", path))
         }
     }
 
@@ -64,6 +113,7 @@ final class StorePlace: Sendable {
     /// Releases the lock.
     func giveUp() {
         lock.withLock { $0 = nil }
+        isUnlocked.withLock { $0 = false }
     }
 }
 

@@ -34,6 +34,8 @@ package actor DurableWriter {
     var backup: BackupWork?
     /// Which files the connection has open.
     var identity: StoreIdentity
+    /// Whether these are a copy of a store that could not be written.
+    private var isStandIn: Bool
     /// Whether the log may end with an incomplete transaction, of this process or an earlier one.
     private var mayHaveLeftovers = true
     /// The size of the log after the last transaction of this writer.
@@ -45,9 +47,14 @@ package actor DurableWriter {
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
-    /// - Parameter identity: Which files the database has open.
-    init(to identity: StoreIdentity, in place: StorePlace) throws(StorageError) {
-        let file = StoreFile(in: place.directory)
+    /// - Parameters:
+    ///   - identity: Which files the database has open.
+    ///   - standIn: What is open in place of the store, if that cannot be written.
+    init(
+        to identity: StoreIdentity, in place: StorePlace, readingFrom standIn: StoreFile? = nil
+    ) throws(StorageError) {
+        let file = standIn ?? StoreFile(in: place.directory)
+        isStandIn = standIn != nil
         self.identity = identity
         self.place = place
         backups = BackupFolder(of: place.directory)
@@ -201,8 +208,9 @@ extension DurableWriter {
         do throws(StorageError) {
             try place.renewIfLost()
         } catch {
-            throw .storeLost(file.path, error)
+            throw isStandIn ? .storeUnwritable(file.path, error) : .storeLost(file.path, error)
         }
+        if isStandIn, try leaveStandIn() { return }
         try setForeignLinkAside()
         let replacement = StoreReplacement(of: file)
         guard identity.isLost(from: file) else {
@@ -236,7 +244,25 @@ extension DurableWriter {
         identity = try file.identity()
         earlier = []
         self.connection = connection
+        isStandIn = false
         noteLogSize()
+    }
+
+    /// Uses the store itself, which can be written by now, if it is as it was when it was copied.
+    ///
+    /// - Returns: Whether it is used. If not, it is missing or another one, and is made from the copy.
+    /// - Throws: `.cannotWrite` if another process has written to it since.
+    private func leaveStandIn() throws(StorageError) -> Bool {
+        guard let state = try? file.foundState() else { return false }
+        let copied = try file.state(openConnection)
+        guard state.uuid == copied.uuid, state.generation >= copied.generation else { return false }
+        guard state.generation == copied.generation, let connection = try? file.connect(),
+            (try? file.state(connection)) == state, let identity = try? file.identity()
+        else { throw .storeLost(file.path, StorageError.storeGone(file.path)) }
+        (self.connection, self.identity, earlier, isStandIn) = (connection, identity, [], false)
+        mayHaveLeftovers = true
+        noteLogSize()
+        return true
     }
 
     /// Uses the files that have the names of the store now, if they have what was on disk and nothing that

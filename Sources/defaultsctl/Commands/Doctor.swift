@@ -17,7 +17,10 @@ struct Doctor: AsyncParsableCommand {
         let places = Places()
         let service = await ServiceCheck(places)
         let silentBus = service.silentBus
-        var findings = [silentBus].compactMap(\.self)
+        let storage = (service.directory ?? places.database).map {
+            StorageCheck(directory: $0, service: service.process)
+        }
+        var findings = [silentBus, storage?.cause].compactMap(\.self)
         findings += EnvironmentCheck(places: places).findings() + service.findings
         let layers =
             service.layerFiles.map(LayerCheck.init) ?? LayerCheck(readingFrom: .standard)
@@ -26,9 +29,7 @@ struct Doctor: AsyncParsableCommand {
         findings += PackageCheck().findings()
         findings += await DesktopCheck(places: places, asksBus: silentBus == nil).findings()
         if silentBus == nil { findings += await RoamCheck().findings() }
-        if let directory = service.directory ?? places.database {
-            findings += StorageCheck(directory: directory, service: service.process).findings()
-        }
+        findings += storage?.findings() ?? []
         try await reportingFailure {
             if json { return try SafeOutput.print(json: Finding.json(findings)) }
             let terminal = Terminal(color: .auto)

@@ -16,7 +16,26 @@ struct StorageCheck {
     /// The size of the space for removals, in bytes: 4 MiB.
     private static let reserved = 4 << 20
 
+    /// A problem of the disk that is the cause of others: nothing on it can be written.
+    var cause: Finding? {
+        var existing = directory
+        while existing != "/", FileStatus.ifAny(existing) == nil {
+            existing = Path.parent(of: existing)
+        }
+        var status = statvfs()
+        guard statvfs(existing, &status) == 0, status.f_flag & UInt(ST_RDONLY) != 0 else {
+            return nil
+        }
+        return .problem(
+            "disk",
+            "The file system of \(directory) is read-only. Defaults can be read, and changes last until "
+                + "the end of the session.",
+            "Mount it for writing. dmesg shows whether it has failed.")
+    }
+
+    /// All except ``cause``.
     func findings() -> [Finding] {
+        guard cause == nil else { return [lock(), backups(), leftovers()].compactMap(\.self) }
         do throws(SystemError) {
             let status = try FileStatus(of: directory)
             return [permissions(status), disk(directory), lock(), backups(), leftovers()]
@@ -137,15 +156,9 @@ struct StorageCheck {
                 "disk", "\(directory): \(SystemError.words(for: errno)).",
                 "Make sure that its disk is mounted.")
         }
-        let isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
         let (free, overflows) = UInt64(status.f_bavail)
             .multipliedReportingOverflow(by: UInt64(status.f_frsize))
         let room = overflows ? .max : free
-        if isReadOnly {
-            return .problem(
-                "disk", "The file system of \(directory) is read-only.",
-                "Mount it for writing. dmesg shows whether it has failed.")
-        }
         if status.f_files > 0, status.f_favail == 0 {
             return .problem(
                 "disk", "The file system of \(directory) has no room for another file.",
