@@ -25,6 +25,8 @@ import Testing
         _ = try desktop.waitForDailyBackup()
         try write("late", 2)
         let reader = try startReader()
+        // It reads without end, also if this test ends early.
+        defer { reader.send(SIGKILL) }
         let before = try victims.state()
         let other = try swap.make(on: desktop, victims)
         let process = try desktop.daemonPID()
