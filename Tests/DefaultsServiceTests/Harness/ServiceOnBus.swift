@@ -12,10 +12,15 @@ final class ServiceOnBus {
     let bus: TestBus
     /// A program of the user, outside of a sandbox.
     let caller: TestCaller
+    private let object: DefaultsObject
     private let stage: Stage
     private let place: TestPlace
 
-    private init(_ bus: TestBus, _ caller: TestCaller, on stage: Stage, in place: TestPlace) {
+    private init(
+        _ object: DefaultsObject, on bus: TestBus, _ caller: TestCaller, on stage: Stage,
+        in place: TestPlace
+    ) {
+        self.object = object
         self.bus = bus
         self.caller = caller
         self.stage = stage
@@ -52,16 +57,30 @@ final class ServiceOnBus {
         }
         stage.add(served)
         let caller = try await TestCaller(calling: theirs, as: ":direct.1", on: stage)
-        return ServiceOnBus(bus, caller, on: stage, in: place)
+        return ServiceOnBus(object, on: bus, caller, on: stage, in: place)
     }
 
     /// Does everything that can be done without the clock.
     func settle() async { await stage.settle() }
 
     /// Ends it without order: nothing is looked at any more.
+    ///
+    /// What it has open is closed here. A process has few descriptors, and a test ends many services.
     func end() async throws {
         await bus.close()
-        try await stage.loop.run { [stage] in stage.end() }
+        await object.writer.close()
+        // Tasks that wait for signals end with the connection, and have to run for that.
+        await object.connection.close()
+        await stage.settle()
+        try await stage.loop.run { [stage, object] in
+            object.assumeIsolated {
+                // A timer keeps the service, which has the timer.
+                ($0.flushTimer, $0.memoryTimer, $0.queryTimer) = (nil, nil, nil)
+                ($0.layers.timer, $0.layers.watch) = (nil, nil)
+                $0.database.close()
+            }
+            stage.end()
+        }
     }
 }
 

@@ -121,8 +121,10 @@ final class Stage: Sendable {
         for connection in connections {
             connection.assumeIsolated {
                 $0.close()
-                // The methods refer to the service, which has the connection.
+                // The methods and handlers refer to the service, which has the connection.
                 $0.objects = ObjectTree()
+                $0.subscriptions = Subscriptions()
+                ($0.nameLostHandlers, $0.nameAcquiredHandlers) = ([:], [:])
             }
         }
         loop.timers = TimerQueue(by: loop.time)

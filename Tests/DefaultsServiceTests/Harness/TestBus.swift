@@ -76,7 +76,12 @@ actor TestBus {
     }
 
     func close() {
-        connection?.assumeIsolated { $0.close() }
+        // Calls that wait refer to the connection, and its methods to this bus.
+        waiting = [:]
+        connection?.assumeIsolated {
+            $0.close()
+            $0.objects = ObjectTree()
+        }
         connection = nil
     }
 

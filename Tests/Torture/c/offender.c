@@ -174,6 +174,21 @@ static DBusMessage *attach_many(uint64_t number) {
 
 static DBusMessage *follow(void) { return about_domain("Follow", 1); }
 
+/* As many as one connection may follow. */
+static DBusMessage *follow_many(uint64_t number) {
+    DBusMessage *message = new_call(OURS, "Follow");
+    DBusMessageIter arguments, names;
+    dbus_message_iter_init_append(message, &arguments);
+    dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "s", &names);
+    for (int followed = 0; followed < ATTACHED; followed++) {
+        char text[64], *name = text;
+        snprintf(text, sizeof text, "org.example.Followed%d", followed);
+        dbus_message_iter_append_basic(&names, DBUS_TYPE_STRING, &name);
+    }
+    dbus_message_iter_close_container(&arguments, &names);
+    return (void)number, message;
+}
+
 static DBusMessage *get_all(uint64_t number) {
     static const char *const methods[] = {"GetAll", "GetAllValues", "ListKeys"};
     DBusMessage *message = new_call(OURS, methods[number % 3]);
@@ -191,6 +206,9 @@ static const struct kind kinds[] = {
     {"unread-signals", apply_to_many, 2, 4, 1, .deaf = 32},
     {"64-MiB", set_64_mebibytes, 1, 1, 1, .deaf = 0},
     {"128-MiB", set_128_mebibytes, 1, 1, 1, .deaf = 0},
+    {"unread-by-many", get_large, 1, 2, 300, .deaf = 0, .reads_nothing = true},
+    {"held-halves", set_64_mebibytes, 1, 1, 20, .deaf = 0, .sends_half = true},
+    {"follow-many", follow_many, 1, 1, 250, .deaf = 0},
     {"half-messages", set_64_mebibytes, 1, 1, 1, .deaf = 0, .leaves = true, .sends_half = true},
     {"connections", set, 2, 1, 1000, .deaf = 0},
     {"one-call-each", set, 2, 1, 16, .deaf = 0, .leaves = true},
