@@ -11,7 +11,8 @@ internal import Glibc
 // 4. Below a place that is only read, links are followed: those who may make files there may choose
 //    what is read.
 // 5. Where a link leads that has the name of a file which may be one, that file may be changed, and so may
-//    those beside it whose names begin as its name does. The process that asks cannot make such a link.
+//    those beside it whose names begin as its name does: if it was a database of this program when the link
+//    was first seen. The process that asks cannot make such a link, and neither can it make that database.
 // 6. A file elsewhere is only read, and only if it is a database of this program: a backup that the
 //    user has named.
 
@@ -40,6 +41,9 @@ package struct FileKeeper {
     }
 
     private var places: Places?
+    /// The files, by the words of links and without any link, that were databases of this program; by the
+    /// words of the link that has led there (5).
+    private var proven: [String: [String]] = [:]
 
     /// Knows no place yet.
     package init() {}
@@ -58,6 +62,7 @@ package struct FileKeeper {
     }
 
     private mutating func perform(_ request: FileRequest) throws(SystemError) -> FileDescriptor? {
+        proveLinks()
         switch request {
         case .begin(let places):
             guard self.places == nil else { throw refusal(of: "places") }
@@ -188,12 +193,29 @@ extension FileKeeper {
 
     /// Where the files are that are links by now, by the words of the link and without any link.
     private var linkedFiles: [String] {
-        (places?.links ?? []).flatMap { link -> [String] in
-            guard let target = Path.target(ofLink: link) else { return [] }
-            let isAbsolute = target.hasPrefix("/")
-            let named = isAbsolute ? target : "\(Path.parent(of: link))/\(target)"
-            return [named, try? Path.real(link)].compactMap(\.self)
+        (places?.links ?? []).flatMap { link in
+            Self.words(ofLink: link).flatMap { proven[$0] } ?? []
         }
+    }
+
+    /// Notes where links lead to databases of this program.
+    ///
+    /// It stays noted: while the database is replaced, there is none for a moment.
+    private mutating func proveLinks() {
+        guard let places else { return }
+        for link in places.links {
+            guard let words = Self.words(ofLink: link), proven[words] == nil,
+                let file = try? Path.real(link),
+                (try? Self.openDatabase(file, of: places.databases)) != nil
+            else { continue }
+            proven[words] = [words, file]
+        }
+    }
+
+    /// The path that a link has, from the root; nil if it is not a link.
+    private static func words(ofLink link: String) -> String? {
+        guard let target = Path.target(ofLink: link) else { return nil }
+        return target.hasPrefix("/") ? target : "\(Path.parent(of: link))/\(target)"
     }
 
     /// The directory of a file that a link leads to, or of one beside it that belongs to it, and the name
