@@ -276,7 +276,7 @@ struct JournalSegment: ~Copyable {
     ///
     /// - Parameter setAside: Whether it is to be one that was set aside; nil if that does not matter.
     static func isName(_ name: String, setAside: Bool? = nil) -> Bool {
-        let isAside = name.contains("\(suffix).") && name.hasSuffix(asideSuffix)
+        let isAside = name.dropFirst(16).hasPrefix("\(suffix).") && name.hasSuffix(asideSuffix)
         if let setAside, setAside != isAside { return false }
         return isAside || name.hasSuffix(suffix) || name.hasSuffix(putOffSuffix)
     }

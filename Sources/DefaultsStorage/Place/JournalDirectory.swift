@@ -41,13 +41,23 @@ final class JournalDirectory {
         file.unlock()
     }
 
-    /// Whether another process uses a directory.
+    /// How long a process that ends has for it.
+    private static let patience = Duration.seconds(3)
+
+    /// Whether another process uses a directory, and goes on using it.
+    ///
+    /// One that has given up its database is about to end. Its last changes may be in the journal, so it is
+    /// waited for.
     ///
     /// A lock that cannot be tried counts as free: its journal may have changes that nobody else reads.
     static func isInUse(_ directory: PrivateDirectory) -> Bool {
         do throws(SystemError) {
             let file = try File.regular(directory.file(lockName), O_RDONLY | O_NOFOLLOW)
-            guard try file.tryLock() else { return true }
+            let end = ContinuousClock.now + patience
+            while try !file.tryLock() {
+                guard ContinuousClock.now < end else { return true }
+                usleep(10_000)
+            }
             file.unlock()
             return false
         } catch {

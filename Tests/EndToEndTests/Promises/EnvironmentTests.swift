@@ -94,7 +94,7 @@ import Testing
         ("--nofile=64", nil), ("--nofile=16:4096", nil), ("--nofile=16", "only 16 files open"),
         ("--nofile=8", "only 8 files open"), ("--nofile=4", "only 4 files open"),
         ("--fsize=0", "File too large"), ("--fsize=4096", "SQLite"),
-        ("--as=20000000", "cannot be opened"), ("--as=60000000", nil), ("--stack=65536", nil),
+        ("--as=25000000", "cannot be opened"), ("--as=60000000", nil), ("--stack=65536", nil),
         ("--memlock=0", nil), ("--core=0", nil), ("--sigpending=0", nil), ("--msgqueue=0", nil),
         ("--rtprio=0 --nice=0", nil),
     ]
