@@ -13,23 +13,24 @@ struct Tutorials {
     /// The program, which is compiled once.
     static let shared = Result { try Tutorials() }
 
-    private let directory: TemporaryDirectory
-    private var program: String { directory.path + "/tutorials" }
+    /// Its owner is the list of shared directories, which removes it at the end.
+    private let directory: String
+    private var program: String { directory + "/tutorials" }
 
     /// Compiles the program and has it write its archives.
     private init() throws {
-        directory = try TemporaryDirectory.shared()
+        directory = try TemporaryDirectory.shared().path
         let source = Desktop.packageDirectory + "Tests/GNUstep/tutorials.m"
         let command =
             "gcc $(gnustep-config --objc-flags) -o \"$0\" \"$1\" $(gnustep-config --base-libs)"
         try ProgramResult.run(
-            ["sh", "-c", "cd \"$2\" && \(command)", program, source, directory.path]
+            ["sh", "-c", "cd \"$2\" && \(command)", program, source, directory]
         ).requireOutput()
-        try ProgramResult.run([program, "write", directory.path]).requireOutput()
+        try ProgramResult.run([program, "write", directory]).requireOutput()
     }
 
     /// The file of an archive that the program has written.
-    func file(_ name: String) -> String { directory.path + "/" + name }
+    func file(_ name: String) -> String { directory + "/" + name }
 
     /// What the program reads in an archive: its objects, one a line.
     func read(_ file: String) throws -> String {
