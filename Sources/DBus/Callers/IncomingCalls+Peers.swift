@@ -3,8 +3,8 @@
 // 1. Replies that peers do not read take up at most the bound, and one small reply more
 //    for each peer.
 // 2. Unfinished messages of peers take up at most the bound.
-// 3. Whoever takes up the most pays, as a process. So a process that takes up less than others gets its
-//    replies and has its calls read, whatever others do.
+// 3. The process that takes up the most pays. So a process that takes up less than others gets its replies
+//    and has its calls read, whatever others do.
 
 /// How much the peers of a service may take up in its memory, in bytes.
 struct PeerBounds {

@@ -186,7 +186,7 @@ extension BusService {
 
     /// Goes on after the service had no room for an answer.
     ///
-    /// The service is there, and what it has is not known. So whoever waits goes on waiting.
+    /// The service is there, but what it has is not known. So readers that wait go on waiting.
     private func refusedForNow(_ copies: [DomainCopy], inParts: Bool) {
         progress.add(1, ordering: .relaxed)
         // The bus has a share of its own for this process.

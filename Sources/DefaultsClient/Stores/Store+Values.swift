@@ -32,7 +32,7 @@ extension Store {
         return try value(of: findKnown(key.id, in: layer), as: key)
     }
 
-    /// The value of a key, or of one layer of it, and never nothing because nobody has answered.
+    /// The value of a key, or of one layer of it, if it is known what there is.
     ///
     /// - Throws: `unreachable` if nothing was found and the service has never said what there is.
     func findKnown(
