@@ -13,10 +13,10 @@ typedef struct {
 
 #define NO_DESCRIPTOR ((Descriptor){.number = -1})
 
-/* Notes which file a number is. It is no descriptor if the number is not open. */
+/* Notes which file a number is. If the number is not open, this stands for no file. */
 Descriptor descriptor_of(int number);
 
 gboolean descriptor_is_ours(const Descriptor *descriptor);
 
-/* Closes it if it is still ours. Afterwards it is no descriptor. */
+/* Closes it if it is still ours. Afterwards this stands for no file. */
 void descriptor_close(Descriptor *descriptor);

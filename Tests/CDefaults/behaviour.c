@@ -698,7 +698,7 @@ void nothing_is_written_into_files_of_a_program_that_closed_all_descriptors(void
         CHECK(defaults_set_int64(d, "Volume", turn) == 0);
         CHECK(defaults_flush(d, PATIENCE) == 0);
         CHECK(defaults_dispatch(d) == 0 && all.calls == turn);
-        /* The descriptor is another one, and tells of the next change. */
+        /* There is another descriptor, which becomes readable at the next change. */
         struct pollfd descriptor = {0, POLLIN, 0};
         descriptor.fd = defaults_fd(d);
         for (int index = 0; index < 40; index++) CHECK(descriptor.fd != files[index]);

@@ -82,7 +82,7 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(
             names.contains { $0.contains(".replaced-") } == loss.rawValue.contains("replaced"))
-        // Nobody has found it to be damaged.
+        // It is not damaged.
         #expect(!names.contains { $0.contains(".aside-") })
         #expect(!names.contains { $0.hasSuffix(".unfinished") || $0.hasSuffix(".renewed") })
         #expect(scratch.noticed("was written again") == (loss != .lock))

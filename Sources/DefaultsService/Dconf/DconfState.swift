@@ -30,7 +30,7 @@ struct DconfState {
     var isPublishing = false
     /// Fires when changes are due that nobody waits for, or when a failure is tried again.
     var timer: EventLoop.Timer?
-    /// Who waits for the file, and is told why it could not be written, if so.
+    /// Those who wait until the file is written, or get the reason why it could not be.
     var waiting: [Waiter] = []
     /// What calls have changed since the file was last written.
     var notices: [(paths: [String], tag: String)] = []

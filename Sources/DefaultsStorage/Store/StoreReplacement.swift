@@ -20,7 +20,7 @@ struct StoreReplacement {
     private static let asideEnding = ".aside-"
     /// How the names of files begin that another program has put in the place of the store.
     ///
-    /// Nobody has found them to be damaged.
+    /// They need not be damaged.
     private static let foundEnding = ".replaced-"
     /// How many replaced stores are kept.
     static let mostKept = 5
