@@ -13,10 +13,10 @@ typedef struct {
 
 #define NO_DESCRIPTOR ((Descriptor){.number = -1})
 
-/* Notes which file a number is. If the number is not open, this stands for no file. */
+/* Notes which file a number is. If the number is not open, the result is NO_DESCRIPTOR. */
 Descriptor descriptor_of(int number);
 
 gboolean descriptor_is_ours(const Descriptor *descriptor);
 
-/* Closes it if it is still ours. Afterwards this stands for no file. */
+/* Closes it if it is still ours. Afterwards it is NO_DESCRIPTOR. */
 void descriptor_close(Descriptor *descriptor);
