@@ -11,11 +11,11 @@ VARIABLE = b"DEFAULTSD_TEST="
 
 
 def thread_name(test: str) -> str:
-    """The name of the thread that runs a test, as `StartsPrograms` makes it: FNV-1a, 32 bits."""
-    number = 0x811C9DC5
+    """The name of the thread that runs a test, as `StartsPrograms` makes it: half of FNV-1a."""
+    number = 0xCBF29CE484222325
     for byte in test.encode():
-        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return f"test-{number:08x}"
+        number = (number ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"test-{number & 0xFFFFFFFF:08x}"
 
 
 def kill(process: int) -> str | None:
@@ -151,7 +151,7 @@ class Processes:
         """The processor time of the threads that run tests, by their names."""
         found = {}
         for process in tree:
-            for entry in pathlib.Path(f"/proc/{process}/task").glob("*"):
+            for entry in self._threads_of(process):
                 try:
                     name = (entry / "comm").read_text().rstrip("\n")
                 except OSError:
@@ -159,3 +159,11 @@ class Processes:
                 if name.startswith("test-") and (stat := self._stat(entry)):
                     found[name] = found.get(name, 0) + self._time_in(stat)
         return found
+
+    @staticmethod
+    def _threads_of(process: int) -> list[pathlib.Path]:
+        """The threads of a process; none if it has ended, which it may at any time."""
+        try:
+            return list(pathlib.Path(f"/proc/{process}/task").iterdir())
+        except OSError:
+            return []

@@ -8,9 +8,9 @@ public enum RunningTest {
     /// The name of the test; nil outside of a suite that starts programs.
     @TaskLocal public static var name: String?
 
-    /// A number for the name of a test, the same in each run: FNV-1a with 32 bits.
+    /// A number for the name of a test, the same in each run: the lower half of its ``FNV`` number.
     public static func hash(of name: String) -> UInt32 {
-        name.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        UInt32(truncatingIfNeeded: FNV.hash(of: name.utf8))
     }
 
     /// The variable of the environment with the name.

@@ -13,8 +13,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// Makes the numbers that follow from some bytes.
     public init(bytes: some Sequence<UInt8>) {
-        // FNV-1a: Swift's own Hasher has another key in each process.
-        state = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        state = FNV.hash(of: bytes)
     }
 
     /// The next number.
