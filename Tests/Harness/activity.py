@@ -3,7 +3,7 @@
 import os
 import pathlib
 import signal
-import time
+from collections.abc import Callable
 
 TICKS = os.sysconf("SC_CLK_TCK")
 VARIABLE = b"DEFAULTSD_TEST="
@@ -35,13 +35,15 @@ class Activity:
     whole process counts.
     """
 
-    def __init__(self, root: int, idle: float, little: float):
+    def __init__(self, root: int, idle: float, little: float, clock: Callable[[], float]):
         """Watches the tests in a process and its descendants.
 
-        A test is idle after `idle` seconds in which it has used no more than `little` seconds of
-        processor time.
+        A test is idle after `idle` seconds of the clock in which it has used no more than `little` seconds
+        of processor time.
         """
-        self._root, self._idle, self._little = root, idle, little
+        self._root, self._idle, self._little, self._clock = root, idle, little, clock
+        self._now = 0.0
+        """The time of the last look."""
         self._seen: dict[str, tuple[float, float, int]] = {}
         """For each running test, when it last had done something, how much it had used until then, and how many
         of its cases had been started."""
@@ -53,7 +55,7 @@ class Activity:
 
         `running` has how many cases of each have been started.
         """
-        now = time.monotonic()
+        now = self._now = self._clock()
         processes = Processes()
         tree = processes.tree(self._root)
         self._programs = processes.by_test()
@@ -74,8 +76,7 @@ class Activity:
 
         If the tests of the second tier are idle, those that wait for their turn are, too, and are not named.
         """
-        now = time.monotonic()
-        idle = [test for test, (since, *_) in self._seen.items() if now > since + self._idle]
+        idle = [test for test, (since, *_) in self._seen.items() if self._now > since + self._idle]
         return list(filter(self._has_own, idle)) or idle
 
     def _has_own(self, test: str) -> bool:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 
 from activity import Activity
 
@@ -43,10 +44,10 @@ class TestRun:
     """
 
     def __init__(self, command: list[str], directory: pathlib.Path, environment: dict[str, str], log,
-                 idle: float = IDLE, look: float = LOOK):
+                 idle: float = IDLE, look: float = LOOK, clock: Callable[[], float] = time.monotonic):
         self.command, self.directory, self.environment = command, directory, environment
         self.log = log
-        self._idle, self._look = idle, look
+        self._idle, self._look, self._clock = idle, look, clock
         self.status = 0
         self.passed = self.failed = 0
         self.issues: list[str] = []
@@ -77,7 +78,7 @@ class TestRun:
 
     def _follow(self, process: subprocess.Popen, cases: "Cases") -> bool:
         """Reads what the tests say until they end; returns false if they have to be ended."""
-        activity, rest = Activity(process.pid, self._idle, LITTLE), b""
+        activity, rest = Activity(process.pid, self._idle, LITTLE, self._clock), b""
         told = looked = time.monotonic()
         while True:
             if select.select([process.stdout], [], [], self._look)[0]:

@@ -10,9 +10,12 @@ import Testing
         .path(percentEncoded: false)
 
     /// Runs a program in place of the tests, in which a test `M.S/t()` is said to run, and prints what was wrong.
+    ///
+    /// The clock of the harness stands still until the program calls `pass_time`. The harness has looked before it
+    /// and after it. A test is idle after two seconds.
     private func watch(_ tests: String) throws -> String {
         let program = """
-            import io, os, pathlib, sys
+            import io, os, pathlib, sys, tempfile
             sys.path.append(sys.argv[1])
             from testrun import TestRun
             beginning = '''
@@ -23,11 +26,26 @@ import Testing
                 event = {"kind": kind, "testID": test, "_testCase": {"displayName": "1"}}
                 with open(sys.argv[sys.argv.index("--event-stream-output-path") + 1], "a") as file:
                     file.write(json.dumps({"kind": "event", "payload": event}) + "\\\\n")
+            def wait_for_looks():
+                until = os.path.getsize(os.environ["LOOKS"]) + 2
+                while os.path.getsize(os.environ["LOOKS"]) < until:
+                    time.sleep(0.01)
+            def pass_time(seconds):
+                wait_for_looks()
+                with open(os.environ["TIME"], "a") as file:
+                    file.write("." * seconds)
+                wait_for_looks()
             tell("testCaseStarted")
             '''
-            run = TestRun([sys.executable, "-c", beginning + sys.argv[2]], pathlib.Path("/"),
-                          dict(os.environ), io.BytesIO(), idle=0.2, look=0.1)
-            run.run()
+            with tempfile.NamedTemporaryFile() as looks, tempfile.NamedTemporaryFile() as time:
+                def clock():
+                    looks.write(b".")
+                    looks.flush()
+                    return os.path.getsize(time.name)
+                run = TestRun([sys.executable, "-c", beginning + sys.argv[2]], pathlib.Path("/"),
+                              os.environ | {"LOOKS": looks.name, "TIME": time.name}, io.BytesIO(),
+                              idle=2, look=0.02, clock=clock)
+                run.run()
             print(run.status, *run.issues, sep="\\n")
             """
         return try ProgramResult.run(["/usr/bin/python3", "-B", "-c", program, Self.harness, tests])
@@ -36,26 +54,25 @@ import Testing
 
     @Test func `A test whose programs do nothing is named, and its programs are ended`() throws {
         let report = try watch(
-            "print(subprocess.run(['sleep', '1000'], env=environment).returncode, flush=True)")
+            "program = subprocess.Popen(['sleep', '1000'], env=environment); pass_time(3); program.wait()")
         #expect(report.hasPrefix("1\nM.S/t() (1) did nothing"), "\(report)")
         #expect(report.contains("\n    sleep 1000"), "\(report)")
     }
 
     @Test func `A test that waits without a program ends the run`() throws {
-        let report = try watch("time.sleep(1000)")
+        let report = try watch("pass_time(3)")
         #expect(report.hasPrefix("-9\nM.S/t() (1) did nothing"), "\(report)")
         #expect(report.contains("The run was ended."), "\(report)")
     }
 
     @Test func `A test whose cases come and go is not idle, however little each does`() throws {
         let report = try watch(
-            "for _ in range(10): tell('testCaseEnded'); tell('testCaseStarted'); time.sleep(0.1)")
+            "for _ in range(10): tell('testCaseEnded'); tell('testCaseStarted'); pass_time(2)")
         #expect(report == "0\n")
     }
 
     @Test func `A test that has ended is not watched any more`() throws {
-        // It ends when the harness has looked at it a few times; the processor time of the tests is little.
-        let report = try watch("tell('testCaseEnded'); time.sleep(2)")
+        let report = try watch("tell('testCaseEnded'); pass_time(100)")
         #expect(report == "0\n")
     }
 
