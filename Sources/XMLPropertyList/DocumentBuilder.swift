@@ -47,7 +47,6 @@ struct DocumentBuilder {
 
     private static let searchLimit = 16
 
-    private let document: DocumentText
     private let limits: PropertyList.Limits
     private var writer = PropertyListWriter()
     private var places: [XMLPlace] = []
@@ -61,8 +60,7 @@ struct DocumentBuilder {
     private var repeatedKey: XMLPlace?
     private var rootKeyPlaces: [XMLPlace] = []
 
-    init(of document: DocumentText, limits: PropertyList.Limits) {
-        self.document = document
+    init(limits: PropertyList.Limits) {
         self.limits = limits
     }
 
@@ -81,9 +79,7 @@ struct DocumentBuilder {
 // MARK: Events
 
 extension DocumentBuilder {
-    mutating func begin(
-        _ name: String, hasAttributes: Bool, at place: XMLPlace
-    ) throws(XMLPropertyListError) {
+    mutating func begin(_ name: String, at place: XMLPlace) throws(XMLPropertyListError) {
         if let scalar { throw .elementInScalar(scalar.element, at: place) }
         if frames.isEmpty {
             frames.append(Frame(kind: name == "plist" ? .plist : .bare, place: place))
@@ -92,7 +88,6 @@ extension DocumentBuilder {
         }
         let frame = frames[frames.count - 1]
         guard name != "plist" else { throw .misplacedPlist(at: place) }
-        guard !hasAttributes else { throw .attribute(at: place) }
         switch name {
         case "array":
             try checkValue(in: frame, at: place)
@@ -118,7 +113,7 @@ extension DocumentBuilder {
     }
 
     mutating func characters(
-        _ bytes: UnsafeRawBufferPointer, at place: XMLPlace
+        _ bytes: [UInt8], at place: XMLPlace
     ) throws(XMLPropertyListError) {
         switch scalar?.element {
         case nil:
@@ -233,7 +228,7 @@ extension DocumentBuilder {
             frames[innermost].key = .uid(at: place)
             return
         }
-        let key = writer.add(string: Text(document.original(text)))
+        let key = writer.add(string: Text(String(decoding: text, as: UTF8.self)))
         note(key, at: place)
         guard let position = position(of: key) else {
             frames[innermost].key = .added(key, at: place)
@@ -286,7 +281,7 @@ extension DocumentBuilder {
         case .key:
             try endKey(at: place)
         case .string:
-            let text = Text(document.original(text))
+            let text = Text(String(decoding: text, as: UTF8.self))
             add(writer.add(string: text), at: place)
         case .integer:
             let need: StaticString = "an integer of at most 128 bits, decimal or with 0x"

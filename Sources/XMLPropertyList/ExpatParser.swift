@@ -19,12 +19,12 @@ final class ExpatParser {
     private var fault: XMLPropertyListError?
 
     init(_ text: DocumentText, limits: PropertyList.Limits) {
-        guard let handle = XML_ParserCreate(nil) else {
+        guard let handle = XML_ParserCreate(text.isConverted ? "UTF-8" : nil) else {
             preconditionFailure("There is no memory for a parser of XML.")
         }
         self.handle = handle
         self.text = text
-        builder = DocumentBuilder(of: text, limits: limits)
+        builder = DocumentBuilder(limits: limits)
     }
 
     deinit {
@@ -76,34 +76,33 @@ extension ExpatParser {
         XML_SetUserData(handle, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
             handle,
-            { parser, name, attributes in
-                ExpatParser.take(parser) { builder, place throws(XMLPropertyListError) in
-                    try builder.begin(
-                        name.map { String(cString: $0) } ?? "",
-                        hasAttributes: attributes?.pointee != nil, at: place)
+            { parser, name, _ in
+                ExpatParser.take(parser) { parser throws(XMLPropertyListError) in
+                    let name = name.map { String(cString: $0) } ?? ""
+                    try parser.builder.begin(name, at: parser.place)
                 }
             },
             { parser, _ in
-                ExpatParser.take(parser) { builder, place throws(XMLPropertyListError) in
-                    try builder.end(at: place)
+                ExpatParser.take(parser) { parser throws(XMLPropertyListError) in
+                    try parser.builder.end(at: parser.place)
                 }
             })
         XML_SetCharacterDataHandler(handle) { parser, characters, count in
-            ExpatParser.take(parser) { builder, place throws(XMLPropertyListError) in
-                // The characters are valid during the call, which copies them.
-                let bytes = UnsafeRawBufferPointer(start: characters, count: Int(count))
-                try builder.characters(bytes, at: place)
+            // The characters are valid during the call, which copies them.
+            let bytes = UnsafeRawBufferPointer(start: characters, count: Int(count))
+            ExpatParser.take(parser) { parser throws(XMLPropertyListError) in
+                try parser.builder.characters(parser.text.original(bytes), at: parser.place)
             }
         }
         XML_SetEntityDeclHandler(handle) { parser, _, _, _, _, _, _, _, _ in
-            ExpatParser.take(parser) { _, place throws(XMLPropertyListError) in
-                throw .entityDeclared(at: place)
+            ExpatParser.take(parser) { parser throws(XMLPropertyListError) in
+                throw .entityDeclared(at: parser.place)
             }
         }
         // If a document has an external DTD, which is never loaded, expat would skip entities.
         XML_SetSkippedEntityHandler(handle) { parser, _, _ in
-            ExpatParser.take(parser) { _, place throws(XMLPropertyListError) in
-                throw .entityUnknown(at: place)
+            ExpatParser.take(parser) { parser throws(XMLPropertyListError) in
+                throw .entityUnknown(at: parser.place)
             }
         }
     }
@@ -111,13 +110,13 @@ extension ExpatParser {
     /// Passes an event to the builder, and stops the parser if the builder refuses it.
     private static func take(
         _ pointer: UnsafeMutableRawPointer?,
-        _ event: (inout DocumentBuilder, XMLPlace) throws(XMLPropertyListError) -> Void
+        _ event: (ExpatParser) throws(XMLPropertyListError) -> Void
     ) {
         guard let pointer else { preconditionFailure("expat has lost its user data.") }
         let parser = Unmanaged<ExpatParser>.fromOpaque(pointer).takeUnretainedValue()
         guard parser.fault == nil else { return }
         do throws(XMLPropertyListError) {
-            try event(&parser.builder, parser.place)
+            try event(parser)
         } catch {
             parser.fault = error
             XML_StopParser(parser.handle, 0)

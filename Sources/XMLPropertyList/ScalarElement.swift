@@ -58,5 +58,7 @@ extension ScalarElement {
 
 extension UInt8 {
     /// Whether it is white space of [XML](https://www.w3.org/TR/xml/#NT-S).
-    var isSpace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
+    var isSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == .carriageReturn }
+
+    static let carriageReturn: UInt8 = 0x0D
 }

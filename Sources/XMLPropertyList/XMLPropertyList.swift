@@ -11,8 +11,11 @@ package import PropertyList
 /// 2. A dictionary with the single key `CF$UID` and an integer is a reference of a keyed archive.
 ///    Nothing else is.
 /// 3. Whatever readers of XML property lists understand differently is refused: numbers with other
-///    characters in them, entities that the document declares, and attributes. If a key is
-///    repeated, its last value counts, at the position of the first.
+///    characters in them, and entities that the document declares. If a key is repeated, its last
+///    value counts, at the position of the first.
+/// 4. What CoreFoundation passes over is passed over: attributes, and comments, instructions and white
+///    space before the declaration of XML. What it keeps is kept: carriage returns and control
+///    characters in text.
 ///
 /// ```swift
 /// let document = try XMLPropertyList(text)

@@ -148,11 +148,6 @@ extension XMLPropertyListError {
         return "<\(String(start))\(start.endIndex < name.endIndex ? "…" : "")>"
     }
 
-    static func attribute(at place: XMLPlace) -> XMLPropertyListError {
-        XMLPropertyListError(
-            .structure, at: place, "An element of a property list cannot have attributes.")
-    }
-
     static func misplacedPlist(at place: XMLPlace) -> XMLPropertyListError {
         XMLPropertyListError(.structure, at: place, "A <plist> is inside another one.")
     }
