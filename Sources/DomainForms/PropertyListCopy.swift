@@ -1,8 +1,9 @@
+package import KeyedArchive
 package import PropertyList
 
 /// Copies objects of a property list to another one.
 ///
-/// Each object is copied once, even if it is shared.
+/// Each object is copied once, even if it is shared. A reference that is spelled as in XML becomes one.
 package struct PropertyListCopy {
     private let list: PropertyList
     private var copies: [ObjectIndex: ObjectIndex] = [:]
@@ -39,7 +40,8 @@ package struct PropertyListCopy {
         switch list.value(at: index) {
         case .array(let elements), .set(let elements), .orderedSet(let elements):
             list.elements(of: elements)
-        case .dictionary(let keys, let values):
+        case .dictionary(let keys, let values)
+        where list.spelledReference(keys: keys, values: values) == nil:
             list.elements(of: keys) + list.elements(of: values)
         default: []
         }
@@ -57,8 +59,22 @@ package struct PropertyListCopy {
         case .set(let elements): return writer.add(set: copies(of: elements))
         case .orderedSet(let elements): return writer.add(orderedSet: copies(of: elements))
         case .dictionary(let keys, let values):
+            let spelled = list.spelledReference(keys: keys, values: values)
+            if let uid = spelled.flatMap(UInt64.init(exactly:)) { return writer.add(uid: uid) }
             return writer.add(keys: copies(of: keys), values: copies(of: values))
         default: return writer.add(copyOf: index, in: list)
         }
+    }
+}
+
+extension KeyedArchive {
+    /// The archive that is a dictionary of a property list, whose references may be spelled as in XML.
+    ///
+    /// - Throws: `ArchiveError` if it is not an archive.
+    package init(copying root: ObjectIndex, of list: PropertyList) throws(ArchiveError) {
+        var writer = PropertyListWriter()
+        var copy = PropertyListCopy(of: list)
+        let root = copy.add(root, to: &writer)
+        try self.init(validating: writer.finish(root: root))
     }
 }

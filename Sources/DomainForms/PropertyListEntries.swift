@@ -93,9 +93,6 @@ package struct PropertyListEntries {
     }
 
     private func archive(copiedFrom index: ObjectIndex) throws -> KeyedArchive {
-        var writer = PropertyListWriter()
-        var copy = PropertyListCopy(of: list)
-        let root = copy.add(index, to: &writer)
-        return try KeyedArchive(validating: writer.finish(root: root))
+        try KeyedArchive(copying: index, of: list)
     }
 }

@@ -25,7 +25,7 @@ extension DefaultsObject {
     private func set(_ call: MethodCall) throws {
         try prepare(call) { arguments, names in
             let (domain, key, bytes) = try Contract.Set.readArguments(from: &arguments, by: names)
-            return (domain: domain, key: key, archive: try KeyedArchive(validating: bytes))
+            return (domain: domain, key: key, archive: try KeyedArchive(storing: bytes))
         } then: {
             try $0.set($2.domain, $2.key, to: $2.archive, for: $1)
         }
@@ -195,7 +195,7 @@ extension DefaultsObject {
         try prepare(call) { arguments, names in
             try PreparedTransaction(
                 Contract.Apply.readArguments(from: &arguments, by: names),
-                archive: { try KeyedArchive(validating: $0) })
+                archive: { try KeyedArchive(storing: $0) })
         } then: {
             try $0.apply($2, for: $1)
         }
@@ -215,7 +215,7 @@ extension DefaultsObject {
         try prepare(call) { arguments, names in
             try PreparedTransaction(
                 Contract.ApplyAll.readArguments(from: &arguments, by: names),
-                archive: { try KeyedArchive(validating: $0) })
+                archive: { try KeyedArchive(storing: $0) })
         } then: {
             try $0.apply($2, for: $1)
         }

@@ -80,6 +80,15 @@ extension ArchiveError {
                 + "\(count == 1 ? "object" : "objects").")
     }
 
+    static func spelledReference(at offset: Int) -> ArchiveError {
+        ArchiveError(
+            .badReference, at: offset,
+            """
+            A reference is spelled as a dictionary with the key CF$UID, as in XML. \
+            'defaultsctl write DOMAIN KEY --archive FILE' reads a file with such references.
+            """)
+    }
+
     static func objectIsReference(at offset: Int) -> ArchiveError {
         ArchiveError(
             .badObject, at: offset, "An entry of $objects is a UID; it must be an object.")

@@ -64,6 +64,9 @@ package struct PropertyListForm {
         case .orderedSet(let elements):
             try beginSet("NSOrderedSet", elements, on: &stack, into: &sink)
         case .dictionary(let keys, let values):
+            guard list.spelledReference(keys: keys, values: values) == nil else {
+                throw ReferenceOutsideArchive()
+            }
             try sink.beginDictionary()
             let names = list.elements(of: keys).map(text)
             if names.contains(where: { $0.hasPrefix("$") }) {

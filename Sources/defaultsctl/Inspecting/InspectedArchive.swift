@@ -1,4 +1,5 @@
 import DBus
+import DomainForms
 import Glibc
 import KeyedArchive
 import PropertyList
@@ -41,7 +42,7 @@ struct InspectedArchive {
         guard XMLPropertyList.isXML(bytes) else {
             document = nil
             do {
-                archive = try KeyedArchive(validating: bytes)
+                archive = try Self.archive(bytes)
             } catch {
                 throw ToolError.input(name, "\(error)")
             }
@@ -59,6 +60,14 @@ struct InspectedArchive {
         } catch {
             throw Self.failure(of: error, name: name, document: document)
         }
+    }
+
+    /// Validates an archive, whose references may be spelled as in XML.
+    private static func archive(_ bytes: [UInt8]) throws(ArchiveError) -> KeyedArchive {
+        guard let list = try? PropertyList(bytes), list.firstSpelledReference != nil else {
+            return try KeyedArchive(validating: bytes)
+        }
+        return try KeyedArchive(copying: list.root, of: list)
     }
 
     /// The document was within these limits.
