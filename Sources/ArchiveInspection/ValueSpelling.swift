@@ -125,7 +125,7 @@ extension ValueSpelling {
 
     private func dateObject(_ fields: Fields, in list: PropertyList) -> InspectionLine? {
         guard fields.count == 2, let time = fields["NS.time", in: list],
-            case .real(let seconds) = list.value(at: time)
+            case .number(let seconds) = list.value(at: time).asReal
         else { return nil }
         return date(seconds)
     }

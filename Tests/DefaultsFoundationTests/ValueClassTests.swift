@@ -81,6 +81,11 @@ struct ValueClassTests {
             #"{"$class":"NSDateInterval","NS.startDate":{"$class":"NSDate","NS.time":1.0},"#
                 + #""NS.endDate":{"$class":"NSDate","NS.time":3.5}}"#)
         #expect((interval as? NSDateInterval)?.duration == 2.5)
+        let date = try object(#"{"$class":"NSDate","NS.time":3}"#)
+        #expect(date == NSDate(timeIntervalSinceReferenceDate: 3))
+        let set = try object(
+            #"{"$class":"NSIndexSet","NSRangeCount":1.0,"NSLocation":2.0,"NSLength":3.0}"#)
+        #expect(set == NSIndexSet(indexesIn: NSRange(location: 2, length: 3)))
     }
 
     @Test("allow the classes of attributes that the caller allows, and those of links")

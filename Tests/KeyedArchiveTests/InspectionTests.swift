@@ -60,7 +60,10 @@ import Testing
     @Test("shows the known classes by their contents, and their subclasses with fields")
     func knownClasses() throws {
         let bytes = Tree.archive(
-            ["$class": .uid(2), "NS.objects": [.uid(3), .uid(5), .uid(7), .uid(9), .uid(11)]],
+            [
+                "$class": .uid(2),
+                "NS.objects": [.uid(3), .uid(5), .uid(7), .uid(9), .uid(11), .uid(14)],
+            ],
             Tree.record("NSArray"),
             ["$class": .uid(4), "NS.time": 86_400.25], Tree.record("NSDate"),
             ["$class": .uid(6), "NS.uuidbytes": .data([UInt8](0x10...0x1F))],
@@ -69,16 +72,17 @@ import Testing
             ["$class": .uid(10), "NS.string": "mutable"],
             Tree.record("NSMutableString", "NSString"),
             ["$class": .uid(12), "NS.objects": []], Tree.record("NSCountedSet", "NSSet"),
-            "https://example.org/")
+            "https://example.org/", ["$class": .uid(4), "NS.time": 86_400])
         #expect(
             try Self.below(bytes) == """
-                └─ root: NSArray, 5 elements
+                └─ root: NSArray, 6 elements
                    ├─ 0: NSDate 2001-01-02T00:00:00Z (86400.25 s)
                    ├─ 1: NSUUID 10111213-1415-1617-1819-1A1B1C1D1E1F
                    ├─ 2: NSURL "https://example.org/"
                    ├─ 3: NSMutableString "mutable"
-                   └─ 4: NSCountedSet
-                      └─ NS.objects: array, empty
+                   ├─ 4: NSCountedSet
+                   │  └─ NS.objects: array, empty
+                   └─ 5: NSDate 2001-01-02T00:00:00Z (86400.0 s)
                 """)
     }
 

@@ -23,7 +23,7 @@ extension KeyedArchive {
         guard hasISODates else {
             return try written(into: writer, opensArchives: opensArchives, limits: limits).output
         }
-        let folding = DateFolding(into: writer) { try $0.isoDateObject($1) }
+        let folding = DateFolding(into: writer, foldsIntegers: false) { try $0.isoDateObject($1) }
         return try written(into: folding, opensArchives: opensArchives, limits: limits).sink.output
     }
 

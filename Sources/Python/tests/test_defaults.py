@@ -82,6 +82,14 @@ def test_a_value_comes_back_and_is_stored(name: str, value: Any, desktop: Any) -
     assert json.loads(desktop.ctl("read", name, "key", "--json")) is not ...
 
 
+def test_a_date_of_whole_seconds_is_a_date(name: str) -> None:
+    domain = Domain(name)
+    domain["key"] = {"$class": "NSDate", "NS.time": 3}
+    assert domain["key"] == datetime.datetime(2001, 1, 1, 0, 0, 3, tzinfo=datetime.timezone.utc)
+    domain["key"] = {"$class": "NSDate", "NS.time": True}
+    assert domain["key"] == {"$class": "NSDate", "NS.time": True}
+
+
 def test_words_in_another_encoding_are_words(name: str) -> None:
     domain = Domain(name, arguments=["game", "Gr\udcfcn.txt", "-Volume", "7"])
     assert domain.get("Volume", 0) == 7

@@ -88,6 +88,10 @@ def _value(form: dict[str, Any]) -> Any:
         case ({"$date": float(seconds), **rest}
               | {"$class": "NSDate", "NS.time": float(seconds), **rest}) if not rest:
             return _date(seconds) or form
+        case {"$class": "NSDate", "NS.time": int(seconds), **rest} if (
+                not rest and not isinstance(seconds, bool)):
+            # Some archivers write whole seconds as an integer.
+            return _date(seconds) or form
         case {"$real": str(name), **rest} if not rest and name in _REALS:
             return _REALS[name]
         case {"$class": "NSNumber", "$value": number, **rest} if not rest:
