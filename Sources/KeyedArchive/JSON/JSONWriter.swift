@@ -109,6 +109,19 @@ struct JSONWriter: ValueFormSink {
         append(isPretty ? ": " : ":")
         isAfterKey = true
     }
+
+    var outputPlaces: (nextValue: Int, end: Int)? {
+        // On lines of its own, a value depends on its depth.
+        guard !isPretty else { return nil }
+        let hasComma = depth > 0 && !isEmpty && !isAfterKey
+        return (output.count + (hasComma ? 1 : 0), output.count)
+    }
+
+    mutating func repeatValue(at place: Range<Int>) throws {
+        try beginValue()
+        // As a copy: a slice would keep the whole output, which would be copied then.
+        output += Array(output[place])
+    }
 }
 
 // MARK: Layout

@@ -34,6 +34,7 @@ extension KeyedArchive {
 /// 3. An object inside itself is shown as a reference. So the walk ends for cycles, too.
 /// 4. If the output exceeds the size of an archive without sharing, the cost of the whole output is
 ///    counted first. So an archive that is too large is refused early.
+/// 5. An object that is the same at each of its places is walked over once, if the sink can repeat it.
 struct ValueFormRenderer {
     /// Archivers distinguish inline values in fields from references.
     ///
@@ -70,6 +71,10 @@ struct ValueFormRenderer {
         var next = 0
         /// The cost of everything before it.
         var start = ShowingCost()
+        /// Where the sink has put it; nil if the sink does not say.
+        var place: Int?
+        /// How many levels it has so far, with its own.
+        var height = 1
         /// The outermost frame to whose object something inside this frame refers.
         var outermost = Int.max
     }
@@ -82,11 +87,11 @@ struct ValueFormRenderer {
     private var values = 0
     /// The cost at which the whole output is counted; nil after that.
     private var countingThreshold: Int?
-    /// The known costs of objects while counting; nil while showing.
-    private var costs: ShowingCosts?
+    /// The objects that have been shown, and are the same wherever they are shown.
+    private var shown: [UInt64: ShownObject] = [:]
     private var stack: [Frame] = []
-    /// Whether each object is on the stack.
-    private var isOpen: [Bool]
+    /// The frame of each object that is on the stack.
+    private var openFrames: [Int?]
     /// The offset of the last object, for errors.
     private(set) var byteOffset = 0
 
@@ -98,7 +103,7 @@ struct ValueFormRenderer {
         self.mostValues = mostValues
         budget = limits.size
         countingThreshold = Self.costWithoutSharing(archive)
-        isOpen = Array(repeating: false, count: archive.objects.count)
+        openFrames = Array(repeating: nil, count: archive.objects.count)
     }
 
     mutating func render(into sink: inout some ValueFormSink) throws {
@@ -187,19 +192,18 @@ extension ValueFormRenderer {
             throw ArchiveError.outputTooDeep(limit: limits.depth, at: byteOffset)
         }
         if let uid {
-            isOpen[Int(uid)] = true
-            costs?.frames[uid] = stack.count
+            openFrames[Int(uid)] = stack.count
         }
         stack.append(Frame(content: content, uid: uid))
     }
 
     private mutating func close(_ frame: Frame, into sink: inout some ValueFormSink) throws {
-        if let uid = frame.uid { isOpen[Int(uid)] = false }
-        if costs != nil { noteCost(of: frame) }
+        if let uid = frame.uid { openFrames[Int(uid)] = nil }
         switch frame.content {
         case .array: try sink.endArray()
         case .dictionary: try sink.endDictionary()
         }
+        note(frame, endingAt: sink.outputPlaces?.end)
     }
 
     /// Shows an object of the property list: a reference or an inline value.
@@ -227,15 +231,21 @@ extension ValueFormRenderer {
             try noteValue()
             return try sink.null()
         }
-        guard !isOpen[Int(uid)] else {
+        if let frame = openFrames[Int(uid)] {
             try spend(0)
-            noteReference(to: uid)
+            noteReference(toFrame: frame)
             return try sink.reference(to: uid)
         }
-        if let cost = costs?.known[uid] { return try spend(cost) }
-        let start = cost
+        if let known = shown[uid] {
+            try spend(known)
+            return try sink.repeatValue(at: known.place)
+        }
+        let (start, place) = (cost, sink.outputPlaces?.nextValue)
         defer {
-            if costs != nil, stack.last?.uid == uid { stack[stack.count - 1].start = start }
+            if stack.last?.uid == uid {
+                stack[stack.count - 1].start = start
+                stack[stack.count - 1].place = place
+            }
         }
         let index = archive.object(uid)
         let value = list.value(at: index)
@@ -324,12 +334,12 @@ private struct ShowingCost {
     var values = 0
 }
 
-/// The known costs of objects, while an archive is counted.
-private struct ShowingCosts {
-    /// The costs of objects that are the same wherever they are shown.
-    var known: [UInt64: ShowingCost] = [:]
-    /// The frames of the objects that are open.
-    var frames: [UInt64: Int] = [:]
+/// An object that has been shown.
+private struct ShownObject {
+    let cost: ShowingCost
+    let height: Int
+    /// Where it is in the output of the sink.
+    let place: Range<Int>
 }
 
 /// There are more values than the sink takes.
@@ -352,6 +362,8 @@ private struct Nothing: ValueFormSink {
     func beginDictionaryOfAnyKeys() -> Bool { true }
     func key(_ key: Text) {}
     func endDictionary() {}
+    var outputPlaces: (nextValue: Int, end: Int)? { (0, 0) }
+    func repeatValue(at place: Range<Int>) {}
 }
 
 extension KeyedArchive {
@@ -383,17 +395,26 @@ extension ValueFormRenderer {
     /// Renders the value without output, and each shared object once.
     fileprivate mutating func count() throws {
         countingThreshold = nil
-        costs = ShowingCosts()
         var nothing = Nothing()
         try render(into: &nothing)
     }
 
-    /// Takes the cost of an object that was counted before from the budget.
-    private mutating func spend(_ cost: ShowingCost) throws {
+    /// Takes the cost of an object that has been shown before from the budget.
+    private mutating func spend(_ object: ShownObject) throws {
+        guard stack.count + object.height <= limits.depth else {
+            throw ArchiveError.outputTooDeep(limit: limits.depth, at: byteOffset)
+        }
         // The size already includes one event.
-        try spend(cost.size - 8)
-        values += cost.values
+        try spend(object.cost.size - 8)
+        values += object.cost.values
         guard values <= mostValues else { throw TooManyValues() }
+        noteHeight(object.height)
+    }
+
+    /// Notes the height of something in the innermost collection.
+    private mutating func noteHeight(_ height: Int) {
+        guard let last = stack.indices.last else { return }
+        stack[last].height = max(stack[last].height, height + 1)
     }
 
     private mutating func noteValue() throws {
@@ -403,21 +424,20 @@ extension ValueFormRenderer {
 
     /// Notes that open objects refer to one around them.
     ///
-    /// Their costs then depend on their place.
-    private mutating func noteReference(to uid: UInt64) {
+    /// What is shown of them then depends on their place.
+    private mutating func noteReference(toFrame frame: Int) {
         // The root is open at every place.
-        guard let frame = costs?.frames[uid], frame > 0, let last = stack.indices.last else {
-            return
-        }
+        guard frame > 0, let last = stack.indices.last else { return }
         stack[last].outermost = min(stack[last].outermost, frame)
     }
 
-    private mutating func noteCost(of frame: Frame) {
-        if let uid = frame.uid, frame.outermost > stack.count {
+    private mutating func note(_ frame: Frame, endingAt end: Int?) {
+        if let uid = frame.uid, frame.outermost > stack.count, let start = frame.place, let end {
             let cost = ShowingCost(
                 size: cost.size - frame.start.size, values: values - frame.start.values)
-            costs?.known[uid] = cost
+            shown[uid] = ShownObject(cost: cost, height: frame.height, place: start..<end)
         }
+        noteHeight(frame.height)
         guard let last = stack.indices.last else { return }
         stack[last].outermost = min(stack[last].outermost, frame.outermost)
     }

@@ -45,11 +45,25 @@ public protocol ValueFormSink {
     mutating func key(_ key: Text) throws
     /// The end of the innermost dictionary.
     mutating func endDictionary() throws
+
+    /// Where in its output the sink will put the next value, and where its output ends now; nil, which is the
+    /// default, if it cannot repeat a value by ``repeatValue(at:)``.
+    var outputPlaces: (nextValue: Int, end: Int)? { get }
+    /// A value that is the same as an earlier one, by its place in the output.
+    ///
+    /// A shared object that has been shown once comes again in this way.
+    mutating func repeatValue(at place: Range<Int>) throws
 }
 
 extension ValueFormSink {
     /// Requests the spelling as an object.
     public mutating func beginDictionaryOfAnyKeys() throws -> Bool { false }
+
+    /// Requests each value event by event.
+    public var outputPlaces: (nextValue: Int, end: Int)? { nil }
+
+    /// Does nothing: without ``outputPlaces`` nothing calls it.
+    public mutating func repeatValue(at place: Range<Int>) throws {}
 }
 
 /// The limits of a value form that is written or read.

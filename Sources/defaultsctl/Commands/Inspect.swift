@@ -90,9 +90,10 @@ struct Inspect: AsyncParsableCommand {
         case .classes:
             try terminal.print(ClassListing(of: archive, options: options))
         case .json:
-            let json = try archive.json(
+            var json = try archive.json(
                 isPretty: pretty, opensArchives: nested, hasISODates: dates.isoDates)
-            try SafeOutput.write(json: json + "\n".utf8)
+            json.append(UInt8(ascii: "\n"))
+            try SafeOutput.write(json: json)
         case .xml:
             try SafeOutput.write(archive.xml())
         case .binary:
