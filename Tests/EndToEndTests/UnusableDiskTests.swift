@@ -52,6 +52,17 @@ struct UnusableDiskTests {
         return image
     }
 
+    /// From now on each access is an error.
+    private func pullOut() throws {
+        // EXT4_IOC_SHUTDOWN
+        _ = try desktop.python(
+            """
+            import fcntl, os, struct, sys
+            fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))
+            """, config
+        ).requireOutput()
+    }
+
     private func mountDisk(_ image: String) throws {
         _ = try desktop.run("mount", "-o", "loop", image, config).requireOutput()
     }
@@ -69,13 +80,7 @@ struct UnusableDiskTests {
         #expect(write("small").status == 0)
         #expect(desktop.tool("sync").status == 0)
         let daemon = try desktop.daemonPID()
-        // EXT4_IOC_SHUTDOWN: from now on each access is an error.
-        _ = try desktop.python(
-            """
-            import fcntl, os, struct, sys
-            fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack("I", 2))
-            """, config
-        ).requireOutput()
+        try pullOut()
         var errors = ""
         for number in 0..<10 {
             errors += desktop.tool("read", "org.example.App", "large\(number)").error
@@ -101,5 +106,28 @@ struct UnusableDiskTests {
         let late = isTaken ? ["late"] : []
         let expected = ["after"] + (0..<10).map { "large\($0)" } + late + ["small"]
         #expect(keys() == expected.map { "\($0)\n" }.joined())
+    }
+
+    @Test func `While the disk is away no start shows a default, and doctor leads with the cause`()
+        throws
+    {
+        let image = try makeDisk()
+        try mountDisk(image)
+        defer { desktop.run("umount", "--lazy", config) }
+        #expect(write("early").status == 0)
+        try desktop.stopDaemon()
+        try pullOut()
+        for words in [["read", "org.example.App", "early"], ["keys", "org.example.App"]] {
+            let answer = desktop.tool(words)
+            #expect(answer.status == 69 && answer.output == "", "\(answer)")
+        }
+        #expect(write("late").status == 69)
+        let doctor = desktop.tool("doctor").output
+        let first = doctor.split(separator: "\n").first ?? ""
+        #expect(first.hasPrefix("problem") && first.contains("does not answer"), "\(doctor)")
+        _ = try desktop.run("cp", image, "\(image).back").requireOutput()
+        _ = try desktop.run("umount", "--lazy", config).requireOutput()
+        try mountDisk("\(image).back")
+        #expect(keys() == "early\n")
     }
 }

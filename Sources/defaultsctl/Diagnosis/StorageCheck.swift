@@ -16,8 +16,16 @@ struct StorageCheck {
     /// The size of the space for removals, in bytes: 4 MiB.
     private static let reserved = 4 << 20
 
-    /// A problem of the disk that is the cause of others: nothing on it can be written.
+    /// A problem of the disk that is the cause of others: it does not answer, or nothing on it can be
+    /// written.
     var cause: Finding? {
+        if let error = failure {
+            return .problem(
+                "disk",
+                "The disk of \(directory) does not answer: \(error.reason). The service has no defaults "
+                    + "until it does.",
+                "Make sure that it is connected and works. dmesg may say more.")
+        }
         var existing = directory
         while existing != "/", FileStatus.ifAny(existing) == nil {
             existing = Path.parent(of: existing)
@@ -31,6 +39,17 @@ struct StorageCheck {
             "The file system of \(directory) is read-only. Defaults can be read, and changes last until "
                 + "the end of the session.",
             "Mount it for writing. dmesg shows whether it has failed.")
+    }
+
+    /// The error of a disk that has been there, and is pulled out, broken, or behind a dead connection.
+    private var failure: SystemError? {
+        do throws(SystemError) {
+            _ = try File("\(directory)/lock", O_RDONLY).read(1, at: 0)
+        } catch {
+            let dead = [EIO, ENXIO, ENODEV, ESTALE, ETIMEDOUT, ENOTCONN, EHOSTDOWN]
+            if dead.contains(error.number) { return error }
+        }
+        return nil
     }
 
     /// All except ``cause``.
