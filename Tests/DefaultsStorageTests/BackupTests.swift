@@ -66,9 +66,7 @@ import Testing
         var flushes = 0
         while try scratch.backupFiles().allSatisfy({ !$0.hasSuffix(".db") }) {
             try database.set(["meanwhile": [UInt8(flushes % 256)]])
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
             flushes += 1
         }
         let backup = try #require(try await outcome.backup)

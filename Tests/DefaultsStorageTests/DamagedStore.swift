@@ -30,9 +30,7 @@ final class DamagedStore {
         let writer = try database.makeWriter()
         for round in 0..<flushes {
             try change(database, round)
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
         }
         copy = try scratch.copyAll()
         await writer.close()

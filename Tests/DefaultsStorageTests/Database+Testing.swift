@@ -1,19 +1,30 @@
 import DefaultsModel
 import DefaultsStorage
+import Testing
 
 extension Database {
     /// Flushes all that is pending, with a writer of its own.
     func flush() async throws {
-        guard let batch = beginFlush() else { return }
+        guard needsFlush else { return }
         let writer = try makeWriter()
+        try await flush(by: writer)
+        await writer.close()
+    }
+
+    /// Flushes what is pending, which must be something.
+    ///
+    /// - Returns: Whether the writer has something left to tidy.
+    @discardableResult
+    func flush(by writer: DurableWriter) async throws -> Bool {
+        let batch = try #require(beginFlush())
         do {
-            try await writer.write(batch)
+            let hasChores = try await writer.write(batch)
             finishFlush(batch, .success(()))
+            return hasChores
         } catch {
             finishFlush(batch, .failure(error))
             throw error
         }
-        await writer.close()
     }
 
     /// Rebuilds the store with its own writer.

@@ -140,9 +140,7 @@ import Testing
         while try await writer.tidy() {}
         #expect(await !writer.mayHoldRemovedValues)
         try database.clear(Self.large)
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         #expect(await writer.mayHoldRemovedValues)
         await writer.close()
         database.close()
@@ -163,9 +161,7 @@ import Testing
         let writer = try database.makeWriter()
         try await writer.beginLog()
         try database.clear(Self.large)
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         let reading = try database.snapshot()
         while try await writer.tidy() {}
         #expect(await writer.mayHoldRemovedValues)

@@ -31,9 +31,7 @@ import Testing
         let writer = try database.makeWriter()
         for number in 0..<50 {
             let change = try database.set(["key": [UInt8(number)]])
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
             #expect(database.durableGeneration == change.generation)
         }
         await writer.close()

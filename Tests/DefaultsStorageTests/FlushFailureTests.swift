@@ -36,9 +36,7 @@ import Testing
             #expect(try database.archive("b") == [1])
             try obstruction.execute("ROLLBACK")
         }
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         await writer.close()
         #expect(database.durableGeneration == database.generation)
         #expect(try scratch.journal().map { try scratch.size($0) } == [JournalHeader.size])

@@ -56,9 +56,7 @@ struct FullDiskTests {
         try database.remove("during")
         try database.set(["small": [1]])
         try database.clear("org.example.Greedy")
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         #expect(database.reserveSize == 0)
         while try await writer.tidy() {}
         await writer.close()
@@ -109,9 +107,7 @@ struct FullDiskTests {
         #expect(try await refusal()?.code == .full)
         #expect(database.reserveSize == DiskReserve.size)
         try disk.empty()
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
     }
@@ -137,9 +133,7 @@ struct FullDiskTests {
         let database = try disk.open()
         let writer = try database.makeWriter()
         try database.set(["early": [1]])
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         try disk.fill()
         let error = await #expect(throws: StorageError.self) {
             _ = try await writer.repair(database.identification, because: "A test.")

@@ -57,9 +57,7 @@ import Testing
         let writer = try database.makeWriter()
         try await writer.beginLog()
         try database.clear("org.example.Large")
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         // The log has the smaller database, and the file the larger one.
         #expect(try await writer.tidy())
         let copy = try scratch.copyAll()
@@ -189,9 +187,7 @@ import Testing
         while try await writer.tidy() {}
         #expect(try database.archive("kept") == [1])
         try database.set(["later": [2]])
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
+        try await database.flush(by: writer)
         #expect(try database.keys() == ["kept", "later"])
         await writer.close()
         database.close()

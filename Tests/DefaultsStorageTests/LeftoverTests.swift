@@ -10,17 +10,6 @@ import Testing
 ///
 /// The numbers in the names are those of the invariants of `DurableWriter`.
 @Suite struct LeftoverTests {
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        do {
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
-        } catch {
-            database.finishFlush(batch, .failure(error))
-            throw error
-        }
-    }
-
     @Test(
         "4: a transaction whose commit the disk refuses is not taken for a later one",
         arguments: 0..<2
@@ -31,15 +20,15 @@ import Testing
         let writer = try database.makeWriter()
         for number in 0..<flushesBefore {
             try database.set(["before\(number)": [1]])
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
         }
         let large = [UInt8](repeating: 7, count: 50_000)
         try database.set(["large": large, "key": [1]])
         try await writer.refuseNextSync()
-        await #expect(throws: StorageError.self) { try await flush(database, by: writer) }
+        await #expect(throws: StorageError.self) { try await database.flush(by: writer) }
         try database.remove("large")
         try database.set(["key": [2]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let copy = try scratch.copyAll()
         let found = try #require(try WriteAheadLog.open(of: copy.store, mayBeTorn: false))
         #expect(!found.isDamaged)
@@ -58,18 +47,18 @@ import Testing
         let writer = try database.makeWriter()
         let values = (0..<80).map { ("key\($0)", [UInt8](repeating: 7, count: 50_000)) }
         for (key, value) in values { try database.set([key: value], in: "org.example.Large") }
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         for (key, value) in values.prefix(20) { try database.set([key: value]) }
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         // A read keeps the log from being folded back whole, and so from beginning again.
         let read = try database.snapshot()
         try database.clear("org.example.Large")
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try await writer.refuseNextSync()
         #expect(try await writer.tidy())
         read.close()
         try database.set(["small": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let copy = try scratch.copyAll()
         #expect(try WriteAheadLog.open(of: copy.store, mayBeTorn: false)?.isDamaged != true)
         let next = try copy.open()
@@ -86,9 +75,9 @@ import Testing
             let database = try scratch.open()
             let writer = try database.makeWriter()
             try database.set(["before": [1]])
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
             try database.set(["large": [UInt8](repeating: 7, count: 50_000)])
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
             let copy = try scratch.copyAll()
             await writer.close()
             database.close()

@@ -43,9 +43,7 @@ import Testing
             let writer = try database.makeWriter()
             #expect(try database.archive("key") == [number - 1])
             try database.set(["key": [number]])
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
             #expect(!database.needsFlush)
             #expect(database.storeSize > 4096)
             guard case .made = try await writer.backUp(.daily, at: 1000, leaving: 0) else {
@@ -81,9 +79,7 @@ import Testing
         for (path, isStillLink) in [(target, true), (scratch.store, false)] {
             try FileManager.default.removeItem(atPath: path)
             #expect(database.needsFlush)
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
             #expect(!database.needsFlush)
             #expect(isLink() == isStillLink)
             #expect(FileManager.default.fileExists(atPath: path))

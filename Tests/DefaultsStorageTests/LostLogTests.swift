@@ -37,12 +37,6 @@ import Testing
         }
     }
 
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
-    }
-
     private func replaceLog(of scratch: Scratch, by log: [UInt8]?) throws {
         let path = scratch.store + "-wal"
         guard let log else { return try FileManager.default.removeItem(atPath: path) }
@@ -55,10 +49,10 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["early": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         if hasBackup { _ = try #require(try await database.backUp(.manual, at: 1).backup) }
         try database.set(["late": [2]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let copy = try scratch.copyAll()
         await writer.close()
         database.close()
@@ -145,10 +139,10 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["key": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let earlier = try scratch.copyAll()
         try database.set(["key": [2], "newer": [UInt8](repeating: 2, count: size)])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
         return (scratch, earlier)
@@ -202,7 +196,7 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["key": [3]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let copy = try scratch.copyWithoutRuntime()
         try Data(lock).write(to: URL(fileURLWithPath: "\(copy.location.directory)/lock"))
         #expect(try copy.open(boot: .random()).archive("key") == [3])

@@ -43,12 +43,6 @@ import Testing
     }
 
     /// The writer is made before the loss, as a daemon's is.
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
-    }
-
     private func contents(of scratch: Scratch) throws -> [String: [UInt8]] {
         let database = try scratch.open(boot: .random())
         var contents: [String: [UInt8]] = [:]
@@ -65,17 +59,17 @@ import Testing
         let writer = try database.makeWriter()
         let large = [UInt8](repeating: 7, count: 100_000)
         try database.set(["early": [1], "large": large])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try database.set(["pending": [2]])
         try lose(loss)
         #expect(try database.archive("large") == large)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(database.pendingChanges == 0)
         #expect(!database.needsFlush)
         #expect(try database.archive("early") == [1])
         // And on, in the new files.
         try database.set(["later": [3]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(
             try contents(of: scratch.copyWithoutRuntime())
                 == ["early": [1], "large": large, "pending": [2], "later": [3]])
@@ -96,12 +90,12 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["key": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(!database.needsFlush)
         try lose(.directory)
         #expect(database.needsFlush)
         #expect(database.flushOfPending == 2)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(!database.needsFlush)
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["key": [1]])
     }
@@ -111,7 +105,7 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["early": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try lose(.directory)
         // A file where the directory is to be.
         try Data().write(to: URL(fileURLWithPath: directory))
@@ -124,7 +118,7 @@ import Testing
         #expect(database.pendingChanges == 1)
         #expect(try database.keys() == ["early", "late"])
         try FileManager.default.removeItem(atPath: directory)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(database.pendingChanges == 0)
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["early": [1], "late": [2]])
     }
@@ -150,7 +144,7 @@ import Testing
         try await writer.failBehindCopy()
         #expect(FileManager.default.fileExists(atPath: "\(store).renewed"))
         try database.set(["key": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(!FileManager.default.fileExists(atPath: "\(store).renewed"))
         #expect(try contents(of: scratch.copyWithoutRuntime()) == ["key": [1]])
     }

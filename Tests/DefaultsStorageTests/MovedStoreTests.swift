@@ -170,19 +170,9 @@ import Testing
 
     // MARK: Under a process
 
-    /// The writer is made before the move, as a daemon's is.
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        do {
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
-        } catch {
-            database.finishFlush(batch, .failure(error))
-            throw error
-        }
-    }
-
     /// Runs a process, which ends with the closure, however that leaves the database.
+    ///
+    /// The writer is made before the move, as a daemon's is.
     private func run(_ body: (Database, DurableWriter) async throws -> Void) async throws {
         let database = try scratch.open()
         try await body(database, database.makeWriter())
@@ -195,11 +185,11 @@ import Testing
     func underProcess(_ move: Move, isKilled: Bool) async throws {
         try await run { database, writer in
             try database.set(["early": [1]])
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
             _ = try self.move(move)
             try database.set(["late": [2]])
             if isKilled { return }
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
             await writer.close()
             database.close()
         }
@@ -217,14 +207,14 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["early": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try copy(config, to: cloud)
         try database.set(["middle": [2]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try files.removeItem(atPath: config)
         try copy(cloud, to: config)
         try database.set(["late": [3]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
         let next = try scratch.open()

@@ -48,9 +48,7 @@ import Testing
         for number in 1...3 {
             let archive = [UInt8](repeating: UInt8(number), count: 5_000)
             try database.set(["left": archive, "right": archive])
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
         }
         let log = try #require(
             FileManager.default.contents(atPath: "\(database.path)-wal"))
@@ -78,9 +76,7 @@ import Testing
             // it says of the end of a transaction.
             let archive = [UInt8](repeating: UInt8(number), count: 200_000)
             try database.set(["left": archive, "right": archive])
-            let batch = try #require(database.beginFlush())
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
+            try await database.flush(by: writer)
         }
         var log = try scratch.bytes("\(database.path)-wal")
         let step = WriteAheadLog.frameHeaderSize + PageSize.ours.whole

@@ -17,12 +17,6 @@ import Testing
                 set: try names.map { .init(key: try Key($0), archive: [byte]) }, origin: ""))
     }
 
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        try await writer.write(batch)
-        database.finishFlush(batch, .success(()))
-    }
-
     @Test func `A snapshot shows its contents, whatever is changed, flushed and removed later`()
         async throws
     {
@@ -30,14 +24,14 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try set("stored", "both", to: 1, in: database)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try set("pending", "both", to: 2, in: database)
         let snapshot = try database.snapshot()
         let generation = database.generation
         try set("stored", "later", to: 3, in: database)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         _ = try database.commit(ChangeProposal(clearing: domain, origin: ""))
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let view = snapshot.view
         #expect(view.generation == generation)
         #expect(try view.keys(of: domain).map(\.name) == ["both", "pending", "stored"])
@@ -59,13 +53,13 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try set("key", to: 1, in: database)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         try database.snapshot().close()
         #expect(database.logSize > 0)
         try await writer.beginLog()
         #expect(database.logSize == 0)
         try set("key", to: 2, in: database)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
         let log = "\(scratch.location.directory)/defaults.db-wal"
@@ -77,7 +71,7 @@ import Testing
         let database = try scratch.open()
         let writer = try database.makeWriter()
         for number in 0..<5 { try set("key \(number)", to: 1, in: database) }
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         let since = database.generation
         try set("key 0", "key 1", to: 2, in: database)
         let view = database.view

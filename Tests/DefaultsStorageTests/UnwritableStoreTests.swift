@@ -27,17 +27,6 @@ struct UnwritableStoreTests {
         if isClosed { database.close() }
     }
 
-    private func flush(_ database: Database, by writer: DurableWriter) async throws {
-        let batch = try #require(database.beginFlush())
-        do {
-            try await writer.write(batch)
-            database.finishFlush(batch, .success(()))
-        } catch {
-            database.finishFlush(batch, .failure(error))
-            throw error
-        }
-    }
-
     /// Runs a process on a read-only disk that sets a key, cannot write it, and dies.
     private func change(_ key: String, after earlier: [String]) async throws {
         let database = try scratch.open()
@@ -46,7 +35,7 @@ struct UnwritableStoreTests {
         try database.set([.init(stringLiteral: key): [2]])
         #expect(database.needsFlush)
         let error = await #expect(throws: StorageError.self) {
-            try await flush(database, by: writer)
+            try await database.flush(by: writer)
         }
         #expect(error?.code == .cannotWrite)
         let text = error?.description ?? ""
@@ -73,13 +62,13 @@ struct UnwritableStoreTests {
         try await change("second", after: ["early", "first"])
         let database = try scratch.open()
         let writer = try database.makeWriter()
-        await #expect(throws: StorageError.self) { try await flush(database, by: writer) }
+        await #expect(throws: StorageError.self) { try await database.flush(by: writer) }
         withExtendedLifetime(mount) {}
         mount = nil
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(database.unwritable == nil && !database.needsFlush)
         try database.set(["last": [3]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
         try checkOnDisk(["early", "first", "last", "second"])
@@ -96,7 +85,7 @@ struct UnwritableStoreTests {
         let writer = try database.makeWriter()
         withExtendedLifetime(mount) {}
         mount = nil
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(database.unwritable == nil)
         await writer.close()
         database.close()
@@ -120,7 +109,7 @@ struct UnwritableStoreTests {
         withExtendedLifetime(mount) {}
         mount = nil
         try database.set(["late": [2]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         await writer.close()
         database.close()
         try checkOnDisk(["early", "late"])
@@ -143,7 +132,7 @@ struct UnwritableStoreTests {
         let database = try scratch.open()
         let writer = try database.makeWriter()
         try database.set(["early": [1]])
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         var mount: ReadOnlyMount? = try ReadOnlyMount(over: config)
         let error = await #expect(throws: StorageError.self) {
             _ = try await writer.repair(database.identification, because: "A test.")
@@ -156,7 +145,7 @@ struct UnwritableStoreTests {
         #expect(!database.needsFlush)
         database.doubtDisk(because: .noHome())
         #expect(database.needsFlush)
-        try await flush(database, by: writer)
+        try await database.flush(by: writer)
         #expect(!database.needsFlush)
         _ = try await writer.repair(database.identification, because: "A test.")
     }
