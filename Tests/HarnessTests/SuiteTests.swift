@@ -54,7 +54,8 @@ import Testing
 
     @Test func `A test whose programs do nothing is named, and its programs are ended`() throws {
         let report = try watch(
-            "program = subprocess.Popen(['sleep', '1000'], env=environment); pass_time(3); program.wait()")
+            "program = subprocess.Popen(['sleep', '1000'], env=environment); pass_time(3); program.wait()"
+        )
         #expect(report.hasPrefix("1\nM.S/t() (1) did nothing"), "\(report)")
         #expect(report.contains("\n    sleep 1000"), "\(report)")
     }

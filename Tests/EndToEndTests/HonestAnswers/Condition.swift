@@ -13,6 +13,22 @@ enum Condition: String, CaseIterable {
     case cannotStart = "the service cannot start"
     case silentBus = "the bus does not answer, and no service runs"
     case stopped = "the service does not answer"
+    case ending = "the last service is still ending"
+    case refusing = "the service has no room for calls"
+    case locked = "an administrator has locked the key"
+    case readOnly = "the home is read-only"
+    case diskFull = "the disk is full"
+    case allFull = "the disk and the runtime directory are full"
+    case otherType = "the value has another type"
+
+    /// The conditions that this user can make.
+    static var possible: [Condition] {
+        let mounting: [Condition] = [.readOnly, .diskFull, .allFull]
+        return allCases.filter { ReadOnlyMount.isAvailable || !mounting.contains($0) }
+    }
+
+    /// The value that the key has, as the tool prints it.
+    var storedText: String { self == .otherType ? "five" : "5" }
 }
 
 /// A desktop with a key whose value is 5, in a condition.
@@ -24,14 +40,21 @@ final class ConditionedDesktop {
     let hasDaemonBeside: Bool
     private var otherBus: PrivateBus?
     private var stopped: [pid_t] = []
+    private var lastDaemon: ChildProcess?
+    private var refusing: RefusingService?
+    private var readOnly: ReadOnlyMount?
+    private var mounted: [String] = []
 
     private let key: String
 
-    init(_ condition: Condition, of key: String) throws {
+    init(_ condition: Condition, of key: String) async throws {
         self.key = key
         desktop = try Desktop(launcher: condition == .cannotStart ? "false #" : "")
         environment = desktop.environment
         hasDaemonBeside = condition != .notInstalled
+        if condition == .diskFull || condition == .allFull {
+            for folder in ["config", "runtime"] { try mountSmallDisk(folder) }
+        }
         if condition == .cannotStart {
             let daemon = try desktop.startDaemon()
             try desktop.setNumber(5, forKey: key, in: "org.example.App")
@@ -40,12 +63,19 @@ final class ConditionedDesktop {
         } else {
             try desktop.setNumber(5, forKey: key, in: "org.example.App")
         }
-        try stage(condition)
+        try await stage(condition)
     }
 
-    deinit { lift() }
+    deinit {
+        lift()
+        guard !mounted.isEmpty else { return }
+        desktop.bus.stop()
+        // Lazily: the daemon may be on its last flush.
+        for place in mounted { desktop.run("umount", "--lazy", place) }
+    }
 
-    private func stage(_ condition: Condition) throws {
+    private func stage(_ condition: Condition) async throws {
+        let app = "org.example.App"
         switch condition {
         case .running, .cannotStart: break
         case .otherBus, .otherRuntime:
@@ -65,7 +95,44 @@ final class ConditionedDesktop {
             try desktop.stopDaemon()
             stop(desktop.bus.processIdentifier)
         case .stopped: stop(try desktop.daemonPID())
+        case .ending:
+            try desktop.stopDaemon()
+            let lock = desktop.directory.path + "/config/defaultsd/lock"
+            // The next daemon waits for the lock, and its callers wait for that daemon.
+            lastDaemon = try desktop.start("flock", lock, "sleep", "0.5")
+        case .refusing:
+            try desktop.stopDaemon()
+            refusing = try await RefusingService(on: desktop, refusing: .max)
+        case .locked:
+            try desktop.write(
+                #"{"\(key)": 5}"#, to: "\(app).json", in: .managed)
+            try desktop.awaitLock(of: key, in: app)
+        case .readOnly:
+            try desktop.stopDaemon()
+            readOnly = try ReadOnlyMount(over: desktop.directory.path + "/config")
+        case .diskFull: fill("config")
+        case .allFull:
+            fill("config")
+            fill("runtime")
+            // There is room in the last page of a file.
+            var number = 0
+            while desktop.call("SetValue", "a", "b", "<\(number)>").status == 0 { number += 1 }
+        case .otherType:
+            try desktop.tool("write", app, key, "-string", condition.storedText).requireOutput()
         }
+    }
+
+    /// A file system that is full soon.
+    private func mountSmallDisk(_ folder: String) throws {
+        let place = desktop.directory.path + "/" + folder
+        try desktop.run("mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", place)
+            .requireOutput()
+        mounted.append(place)
+    }
+
+    private func fill(_ folder: String) {
+        let file = "\(desktop.directory.path)/\(folder)/filler"
+        desktop.run("sh", "-c", "cat /dev/zero > '\(file)' 2>/dev/null")
     }
 
     private func stop(_ process: pid_t) {
@@ -79,6 +146,10 @@ final class ConditionedDesktop {
         stopped = []
         otherBus?.stop()
         otherBus = nil
+        lastDaemon?.waitUntilExit()
+        refusing = nil
+        readOnly = nil
+        for place in mounted { unlink(place + "/filler") }
     }
 
     /// The value that the service has when nothing is in the way.

@@ -23,8 +23,10 @@ enum HonestProgram: String, CaseIterable {
         case kept
     }
 
-    /// Reads the key, which has the value 5.
-    func read(on stage: ConditionedDesktop) throws -> (Answer, words: String) {
+    /// Reads the key as a number.
+    ///
+    /// - Parameter stored: Its value, as the tool prints it.
+    func read(_ stored: String, on stage: ConditionedDesktop) throws -> (Answer, words: String) {
         let words: String
         switch self {
         case .tool:
@@ -38,13 +40,15 @@ enum HonestProgram: String, CaseIterable {
         case .c: words = try run("honest", ["read"], on: stage).output
         case .gsettings:
             let result = try gsettings(["get", Self.schema, "key"], on: stage)
-            guard result.output != "5\n" else { return (.value, result.output) }
-            let isSaid = result.error.contains("default") || result.error.contains("not answer")
+            guard result.output != stored + "\n" else { return (.value, result.output) }
+            let isSaid = ["default", "not answer", "no room", "type"].contains {
+                result.error.contains($0)
+            }
             return (isSaid ? .saidDefault : .falseDefault, "\(result)")
         }
         let text = words.trimmingCharacters(in: .whitespacesAndNewlines)
         switch text {
-        case "5": return (.value, words)
+        case stored: return (.value, words)
         case _ where text.hasPrefix("error"): return (.error, words)
         default: return (.falseDefault, words)
         }
