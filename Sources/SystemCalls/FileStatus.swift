@@ -94,6 +94,20 @@ extension FileStatus {
     /// The identity of the file, whatever its name.
     package var identity: FileIdentity { FileIdentity(self) }
 
+    /// Whether there is a file.
+    ///
+    /// - Throws: `SystemError` if that is not known, because the path cannot be reached or its disk does not
+    ///   answer. What is not known must not count as missing where somebody's data would be made anew.
+    package static func exists(_ path: String) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try FileStatus(of: path)
+            return true
+        } catch {
+            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+            return false
+        }
+    }
+
     /// The status of a path; nil if there is no file, or it cannot be reached.
     package static func ifAny(_ path: String, followingLinks: Bool = true) -> FileStatus? {
         try? FileStatus(of: path, followingLinks: followingLinks)

@@ -45,7 +45,7 @@ final class StandIn {
         (self.directory, self.isTemporary) = (directory, isTemporary)
         file = StoreFile(path: directory.directory.file(StoreFile.name))
         do throws(SystemError) {
-            guard FileStatus.ifAny(store.path) != nil else { return }
+            guard try FileStatus.exists(store.path) else { return }
             for suffix in StoreFile.suffixes {
                 try StandIn.copy(store.path + suffix, to: file.path + suffix)
             }
@@ -58,7 +58,7 @@ final class StandIn {
     /// Copies a file over another, which is removed if there is nothing to be copied.
     private static func copy(_ path: String, to other: String) throws(SystemError) {
         unlink(other)
-        guard FileStatus.ifAny(path) != nil else { return }
+        guard try FileStatus.exists(path) else { return }
         let source = try File.regular(path, O_RDONLY)
         let target = try File(other, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
         var offset = 0
@@ -99,16 +99,19 @@ extension DatabaseLocation {
 }
 
 extension StorageError {
-    /// Whether a directory cannot be written: its file system is read-only, or its permissions deny it,
-    /// though it is not another user's.
+    /// Whether a directory can be read and not written: its file system is read-only, or its permissions
+    /// deny it, though it is not another user's.
     func isOfUnwritable(_ directory: String) -> Bool {
         switch (cause as? SystemError)?.number {
-        case EROFS: true
+        case EROFS: return true
         case EACCES, EPERM:
+            let existing = Path.existing(onTheWayTo: directory)
+            // A store that cannot be seen is not a missing one.
+            guard access(existing, R_OK | X_OK) == 0 else { return false }
             // A file that is closed to this user in a directory that is not is somebody's decision.
-            access(Path.existing(onTheWayTo: directory), W_OK) != 0
+            return access(existing, W_OK) != 0
                 && Ownership.obstacle(onTheWayTo: directory) == nil
-        default: false
+        default: return false
         }
     }
 }

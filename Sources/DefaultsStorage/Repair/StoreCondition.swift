@@ -29,8 +29,8 @@ struct StoreCondition {
 
     /// Whether the log is missing, or does not begin with the header of a log.
     private static func hasNoUsableLog(_ path: String) throws(StorageError) -> Bool {
-        guard access("\(path)-wal", F_OK) == 0 else { return true }
-        do {
+        do throws(SystemError) {
+            guard try FileStatus.exists("\(path)-wal") else { return true }
             return try WriteAheadLog.isUnusable(of: path)
         } catch {
             throw .cannotOpen(path, error)

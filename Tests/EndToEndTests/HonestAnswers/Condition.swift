@@ -16,6 +16,7 @@ enum Condition: String, CaseIterable {
     case ending = "the last service is still ending"
     case refusing = "the service has no room for calls"
     case locked = "an administrator has locked the key"
+    case unreadable = "the database cannot be read"
     case readOnly = "the home is read-only"
     case diskFull = "the disk is full"
     case allFull = "the disk and the runtime directory are full"
@@ -24,7 +25,10 @@ enum Condition: String, CaseIterable {
     /// The conditions that this user can make.
     static var possible: [Condition] {
         let mounting: [Condition] = [.readOnly, .diskFull, .allFull]
-        return allCases.filter { ReadOnlyMount.isAvailable || !mounting.contains($0) }
+        return allCases.filter { condition in
+            (ReadOnlyMount.isAvailable || !mounting.contains(condition))
+                && (condition != .unreadable || PlantedSession.canLoseCapabilities)
+        }
     }
 
     /// The value that the key has, as the tool prints it.
@@ -49,7 +53,14 @@ final class ConditionedDesktop {
 
     init(_ condition: Condition, of key: String) async throws {
         self.key = key
-        desktop = try Desktop(launcher: condition == .cannotStart ? "false #" : "")
+        let launcher =
+            switch condition {
+            case .cannotStart: "false #"
+            // Root's daemon, too, may read only what permissions allow.
+            case .unreadable where geteuid() == 0: "setpriv --bounding-set=-dac_override,-dac_read_search"
+            default: ""
+            }
+        desktop = try Desktop(launcher: launcher)
         environment = desktop.environment
         hasDaemonBeside = condition != .notInstalled
         if condition == .diskFull || condition == .allFull {
@@ -107,6 +118,9 @@ final class ConditionedDesktop {
             try desktop.write(
                 #"{"\(key)": 5}"#, to: "\(app).json", in: .managed)
             try desktop.awaitLock(of: key, in: app)
+        case .unreadable:
+            try desktop.stopDaemon()
+            chmod(desktop.directory.path + "/config/defaultsd", 0)
         case .readOnly:
             try desktop.stopDaemon()
             readOnly = try ReadOnlyMount(over: desktop.directory.path + "/config")
@@ -149,6 +163,7 @@ final class ConditionedDesktop {
         lastDaemon?.waitUntilExit()
         refusing = nil
         readOnly = nil
+        chmod(desktop.directory.path + "/config/defaultsd", 0o700)
         for place in mounted { unlink(place + "/filler") }
     }
 

@@ -123,7 +123,7 @@ final class StorePages {
     ) throws(SystemError) {
         self.progress = progress
         log = try WriteAheadLog.open(of: path, mayBeTorn: mayBeTorn)
-        file = access(path, F_OK) == 0 ? try File.regular(path, O_RDONLY) : nil
+        file = try FileStatus.exists(path) ? File.regular(path, O_RDONLY) : nil
         let claimed = try file?.read(18, at: 0).uint16(at: 16) ?? 0
         pageSize = log?.pageSize ?? PageSize(claimed: claimed) ?? .ours
         let size = try file?.sizeOfData() ?? 0

@@ -55,7 +55,7 @@ final class WriteAheadLog {
     ///   that its last transaction may be incomplete.
     static func open(of store: String, mayBeTorn: Bool) throws(SystemError) -> WriteAheadLog? {
         let path = "\(store)-wal"
-        guard access(path, F_OK) == 0 else { return nil }
+        guard try FileStatus.exists(path) else { return nil }
         let file = try File.regular(path, O_RDONLY)
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
@@ -72,7 +72,7 @@ final class WriteAheadLog {
     ///
     /// SQLite then treats the log as empty.
     static func isUnusable(of store: String) throws(SystemError) -> Bool {
-        guard access("\(store)-wal", F_OK) == 0 else { return false }
+        guard try FileStatus.exists("\(store)-wal") else { return false }
         let file = try File.regular("\(store)-wal", O_RDONLY)
         let bytes = try file.read(WriteAheadLog.headerSize, at: 0)
         return !bytes.isEmpty && Header(decoding: bytes) == nil
