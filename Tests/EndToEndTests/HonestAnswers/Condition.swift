@@ -57,7 +57,8 @@ final class ConditionedDesktop {
             switch condition {
             case .cannotStart: "false #"
             // Root's daemon, too, may read only what permissions allow.
-            case .unreadable where geteuid() == 0: "setpriv --bounding-set=-dac_override,-dac_read_search"
+            case .unreadable where geteuid() == 0:
+                "setpriv --bounding-set=-dac_override,-dac_read_search"
             default: ""
             }
         desktop = try Desktop(launcher: launcher)
