@@ -40,4 +40,29 @@ import Testing
             #expect(!script.contains(/\n@[A-Z_]+@/))
         }
     }
+
+    @Test func `A removal names only the services that somebody has adopted`() throws {
+        let directory = try TemporaryDirectory()
+        let part = Desktop.packageDirectory + "Sources/DebianPackages/parts/desktop-users"
+        func said(_ services: String) -> String {
+            ProgramResult.run([
+                "/bin/sh", "-ec",
+                """
+                getent() { echo "ada:x:1000:1000::$0:/bin/sh"; }
+                . \(part); warn_users \(services)
+                """, directory.path,
+            ]).error
+        }
+        #expect(said("xfconf dconf") == "")
+        let folder = directory.path + "/.config/defaultsd"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        for (adopted, others) in [("xfconf", "xfconfd"), ("dconf", "xfconfd and dconf")] {
+            #expect(FileManager.default.createFile(atPath: "\(folder)/\(adopted)", contents: nil))
+            let message = said("xfconf dconf")
+            #expect(message.contains("in defaultsd: ada\n"), "\(message)")
+            #expect(message.contains("these programs use \(others), with"), "\(message)")
+            #expect(said("gsettings") == "")
+        }
+    }
 }
