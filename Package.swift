@@ -282,7 +282,7 @@ let package = Package(
                 "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
                 "TestSupport", logging,
             ]),
-        tests("DefaultsctlTests", ["defaultsctl", "RoamingTerms"]),
+        tests("DefaultsctlTests", ["defaultsctl", "DomainForms", "KeyedArchive", "RoamingTerms"]),
         tests(
             "DefaultsSecretsTests",
             ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport", "TestTiers"]),

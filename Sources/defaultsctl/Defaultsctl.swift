@@ -11,12 +11,12 @@ struct Defaultsctl: AsyncParsableCommand {
         commandName: "defaultsctl",
         abstract: "Reads, writes and watches the user's defaults.",
         discussion: """
-            It takes the command lines of macOS's defaults, also when it is called by that name. A \
-            host is -currentHost or -host NAME before the verb or the domain, or --current-host or \
+            It takes the command lines of macOS's defaults. If it is called by that name, it also \
+            prints what scripts expect of macOS. A host is -currentHost or -host NAME before the verb or the domain, or --current-host or \
             --host NAME after the verb. A domain is an application ID, -g or NSGlobalDomain, -app \
-            NAME, or a path that ends in /Preferences/NAME.plist. Values of any type come after \
-            the key. A word that begins with two hyphens is an option, also after a value, and an \
-            unknown option is refused. After -- no word is an option.
+            NAME, NAME.plist, or a path that ends in /Preferences/NAME.plist. Values of any type \
+            come after the key. A word that begins with two hyphens is an option, except after the \
+            type of a value, and an unknown option is refused. After -- no word is an option.
 
             Exit status: 0 done, 1 not found or refused, 64 wrong command line, 69 the service \
             cannot be reached, 74 the change is made, but not on disk yet.
@@ -79,7 +79,7 @@ struct Defaultsctl: AsyncParsableCommand {
             let text = fullMessage(for: error)
             let written = Result { try SafeOutput.print(text) }
             guard case .failure(let failure) = written else { exit() }
-            Complaint.say(ToolError(failure).message)
+            Complaint.say(ToolError(failure))
             exit(withError: ToolError.refused)
         } catch let status as ExitCode {
             // The command has reported its failure.
@@ -89,16 +89,17 @@ struct Defaultsctl: AsyncParsableCommand {
             end(with: .validationFailure, of: words)
         } catch {
             let failure = ToolError(error)
-            Complaint.say(failure.message)
+            Complaint.say(failure)
             end(with: failure.exitCode, of: words)
         }
     }
 
     /// Ends the program.
     ///
-    /// After a wrong command line it prints the usage of the verb.
+    /// After a wrong command line it prints the usage of the verb, if a person reads it: in a log, it
+    /// would hide the sentence.
     private static func end(with status: ExitCode, of words: [String]) -> Never {
-        if status == ToolError.wrongLine {
+        if status == ToolError.wrongLine, isatty(STDERR_FILENO) == 1 {
             for (place, line) in Usage.lines(of: words).enumerated() {
                 fputs("\(place == 0 ? "usage:" : "      ") \(line)\n", stderr)
             }
@@ -108,8 +109,9 @@ struct Defaultsctl: AsyncParsableCommand {
 
     /// What is wrong with a command line, with a hint.
     private static func withHint(_ message: String) -> String {
-        let said = message.split(whereSeparator: \.isNewline)
-            .map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
+        let said = Suggestion.checked(
+            message.split(whereSeparator: \.isNewline)
+                .map { $0.drop(while: \.isWhitespace) }.joined(separator: " "))
         if said.hasSuffix("?") { return "\(said) See defaultsctl --help." }
         return "\(said.hasSuffix(".") ? String(said.dropLast()) : said); see defaultsctl --help"
     }

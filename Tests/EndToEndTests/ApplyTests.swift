@@ -94,7 +94,7 @@ import Testing
         (#"{"domain":"a.b","key":"k","value":1,"ifGeneration":-1}"#, "\"ifGeneration\" must be"),
         (#"{"domain":"a.b","key":"k","value":1"#, "line 2: "),
         (#"{"domain":"a.b","key":"k","path":"","value":1}"#, "line 2: A path must not be empty"),
-        (#"{"domain":"-g","key":"k","value":1}"#, "'-g' is not a domain here"),
+        (#"{"domain":"-x","key":"k","value":1}"#, "'-x' is not a domain"),
         ("write a.b k -int 1 'x", "line 2: a single quote is not closed."),
         ("write a.b k \"x", "line 2: a double quote is not closed."),
         ("write a.b k $HOME", "'$' is special to a shell"),
@@ -267,6 +267,8 @@ import Testing
         (["keys", "org.exmaple.Game"], "Did you mean 'org.example.Game'?", 1),
         (["read", "com.other.Thing"], "Domain com.other.Thing does not exist\n", 1),
         (["read", "--jsno", "a.b"], "Did you mean '--json'?", 64),
+        (["watch", "--for"], "Unknown option '--for'; see", 64),
+        (["delete", "org.example.Nope"], "Defaults have not been changed.\n", 1),
     ])
     func `A mistyped name gets a suggestion`(
         words: [String], sentence: String, status: Int32

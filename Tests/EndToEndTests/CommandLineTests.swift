@@ -47,18 +47,13 @@ import Testing
         let before = try shell.desktop.property("Generation")
         for row in Self.rows(RefusedLines.table) {
             try #require(row.count == 3, "\(row)")
-            let answer = shell.run("defaults \(row[0])")
+            let answer = shell.run("defaultsctl \(row[0])")
             #expect(answer.status == Int32(row[1]), "\(row): \(answer.error)")
             #expect(answer.output == "", "\(row)")
             #expect(answer.error.hasPrefix("defaultsctl: "), "\(row)")
             #expect(answer.error.contains(row[2]), "\(row): \(answer.error)")
-            let lines = answer.error.split(separator: "\n")
-            let usage = lines.dropFirst()
-            #expect(usage.isEmpty || row[1] == "64", "\(row): \(answer.error)")
-            #expect(
-                usage.enumerated().allSatisfy {
-                    $1.hasPrefix($0 == 0 ? "usage: defaultsctl " : "       defaultsctl ")
-                }, "\(row): \(answer.error)")
+            // In a log, the usage would hide the sentence.
+            #expect(answer.error.split(separator: "\n").count == 1, "\(row): \(answer.error)")
         }
         #expect(try shell.desktop.property("Generation") == before)
     }
@@ -71,13 +66,101 @@ import Testing
         ("remove", "usage: defaultsctl delete <domain> [<key>]"),
         ("find", "usage: defaultsctl find <word>"),
     ])
-    func `A wrong line gets the usage of its verb`(line: String, usage: String) throws {
+    func `On a terminal, a wrong line gets the usage of its verb`(
+        line: String, usage: String
+    ) throws {
         let shell = try Shell()
-        let answer = shell.run("defaults \(line)")
-        let lines = answer.error.split(separator: "\n")
+        let answer = shell.run("\(Shell.terminal) defaults \(line)")
+        let lines = answer.output.split(separator: "\r\n")
         #expect(answer.status == 64 && lines.count > 1, "\(answer)")
         #expect(lines.dropFirst().first?.hasPrefix(usage) == true, "\(answer)")
-        #expect(shell.run("defaults raed").error.split(separator: "\n").count == 1)
+        #expect(
+            lines.dropFirst(2).allSatisfy { $0.hasPrefix("       defaultsctl ") }, "\(answer)")
+        let wrongVerb = shell.run("\(Shell.terminal) defaults raed")
+        #expect(wrongVerb.output.split(separator: "\r\n").count == 1, "\(wrongVerb)")
+    }
+
+    @Test func `What scripts parse is printed as the page says`() throws {
+        let page = try String(
+            contentsOfFile: Desktop.packageDirectory + "Documentation/macos-compatibility.md",
+            encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "## What scripts parse\n").last)
+        let shell = try Shell()
+        let setup = try #require(section.firstMatch(of: /```sh\n([^`]*)```/)).1
+        #expect(shell.run("set -e\n\(setup)").error == "")
+        let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count > 25)
+        for row in rows {
+            let cells = row.components(separatedBy: " | ")
+            try #require(cells.count == 4, "\(row)")
+            let answer = shell.run(cells[0].trimmingCharacters(in: ["|", " ", "`"]))
+            let logged = answer.error.replacing(
+                #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} defaults\[\d+:\d+\] /#, with: "LOG")
+            let expected =
+                cells[1] == "nothing"
+                ? ""
+                : cells[1].trimmingCharacters(in: ["`"]).replacing("\\n", with: "\n")
+                    .replacing("\\t", with: "\t")
+            #expect(answer.output + logged == expected, "\(row)")
+            #expect(answer.status == Int32(cells[2]), "\(row)")
+        }
+    }
+
+    @Test func `A type that a word without a type replaces is said once`() throws {
+        let shell = try Shell()
+        shell.run("defaults write a.b k -bool true; defaults write a.b m -dict n -int 1")
+        let words = shell.run("defaultsctl write a.b k true")
+        #expect(words.error.contains("'k' had the type boolean"), "\(words)")
+        #expect(words.error.split(separator: "\n").count == 1)
+        #expect(shell.run("defaultsctl write a.b k false").error == "")
+        let part = shell.run("printf 'write a.b m --path n 2' | defaultsctl apply")
+        #expect(part.status == 0 && part.error.contains("had the type integer"), "\(part)")
+        #expect(shell.run("defaultsctl write a.b k -bool true").error == "")
+    }
+
+    @Test func `rename keeps a value under the new name, and replaces it on demand`() throws {
+        let shell = try Shell()
+        shell.run("defaults write a.b a -int 1; defaults write a.b b -int 2")
+        let refused = shell.run("defaultsctl rename a.b a b")
+        #expect(refused.status == 1 && refused.error.contains("give --replace"), "\(refused)")
+        #expect(shell.run("defaultsctl read a.b --json").output == #"{"a":1,"b":2}"# + "\n")
+        #expect(shell.run("defaultsctl rename a.b a b --replace").status == 0)
+        #expect(shell.run("defaultsctl read a.b --json").output == #"{"b":1}"# + "\n")
+    }
+
+    @Test func `The file of an export has the form of its name`() throws {
+        let shell = try Shell()
+        shell.run("defaults write a.b k -int 1")
+        let home = shell.desktop.directory.path
+        shell.run("defaultsctl export a.b \(home)/x.json; defaults export a.b \(home)/y.json")
+        #expect(shell.run("cat \(home)/x.json").output == "{\n  \"k\": 1\n}\n")
+        #expect(shell.run("head -c 8 \(home)/y.json").output == "bplist00")
+        let empty = shell.run("defaultsctl export a.c -")
+        #expect(empty.status == 0 && empty.error.contains("a.c has no keys"), "\(empty)")
+        #expect(empty.output.contains("<dict/>"))
+    }
+
+    @Test func `On a terminal, the lines of watch fit`() throws {
+        let shell = try Shell()
+        let program = """
+            import fcntl, os, pty, struct, subprocess, termios
+            reader, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 50, 0, 0))
+            subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", "old"])
+            watcher = subprocess.Popen(["defaultsctl", "watch", "a.b"], stdout=terminal)
+            text = b""
+            while b"k =" not in text:
+                subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", os.urandom(90).hex()])
+                os.set_blocking(reader, False)
+                try: text += os.read(reader, 4096)
+                except BlockingIOError: pass
+            watcher.terminate()
+            watcher.wait()
+            print(max(map(len, text.decode().split("\\r\\n"))), "…" in text.decode())
+            """
+        let file = try shell.desktop.directory.write(program, to: "program.py")
+        let answer = shell.run("python3 \(file)")
+        #expect(answer.output == "50 True\n", "\(answer)")
     }
 
     @Test func `A dot file with paths of macOS's files runs to its end`() throws {
@@ -115,10 +198,7 @@ import Testing
         let shell = try Shell()
         shell.run(#"defaults write com.example.a k -string "$(printf 'a\033[2Jb\tc')""#)
         shell.run("defaults write -g k -int 1; defaults -currentHost write com.example.b k -int 1")
-        let terminal = """
-            python3 -c 'import os, pty, sys; sys.exit(
-                os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
-            """
+        let terminal = Shell.terminal
         let value = shell.run("\(terminal) defaults read com.example.a k")
         #expect(value.output == "a\\u{1b}[2Jb\tc\r\n", "\(value.error)")
         #expect(shell.run("defaults read com.example.a k").output == "a\u{1B}[2Jb\tc\n")
@@ -151,6 +231,12 @@ import Testing
 
 /// A desktop whose shell knows the tool as `defaults`, and that has some applications.
 private struct Shell {
+    /// What runs the words after it on a terminal.
+    static let terminal = """
+        python3 -c 'import os, pty, sys; sys.exit(
+            os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+        """
+
     let desktop: Desktop
     private let environment: [String: String]
 
@@ -160,9 +246,11 @@ private struct Shell {
         let files = FileManager.default
         try files.createDirectory(
             atPath: home + "/bin", withIntermediateDirectories: false)
-        try files.createSymbolicLink(
-            atPath: home + "/bin/defaults",
-            withDestinationPath: Desktop.programs + "/defaultsctl")
+        for name in ["defaults", "defaultsctl"] {
+            try files.createSymbolicLink(
+                atPath: "\(home)/bin/\(name)",
+                withDestinationPath: Desktop.programs + "/defaultsctl")
+        }
         var environment = desktop.environment
         environment["PATH"] = home + "/bin:" + (environment["PATH"] ?? "/usr/bin:/bin")
         environment["TZ"] = "UTC"

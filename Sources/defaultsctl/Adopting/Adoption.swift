@@ -433,11 +433,6 @@ struct Adoption {
     }
 }
 
-extension String {
-    /// The name of a domain without the suffix of its layer.
-    fileprivate var withoutLayer: String { String(prefix { $0 != "@" }) }
-}
-
 extension Adoption {
     /// Runs a step for each of these doors, and prints what it reports.
     static func forEach(

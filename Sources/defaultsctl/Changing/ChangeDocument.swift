@@ -177,7 +177,7 @@ struct ChangeObject {
             guard names.names.contains(name) else { return nil }
             return try object.value(at: ValuePath([.name(Text(name))]))
         }
-        domain = try DomainWord(name: Self.string(member("domain"), "domain")).name
+        domain = try DomainWord(Self.string(member("domain"), "domain")).name
         key = try Self.string(member("key"), "key")
         let path = try member("path").map { try ValuePath(ofPart: Self.string($0, "path")) }
         edit = try Self.edit(

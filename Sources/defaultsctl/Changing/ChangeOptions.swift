@@ -115,12 +115,24 @@ extension RemoteDefaults {
         return try await attempt()
     }
 
-    /// Renames a key, and replaces an existing value under the new name, like macOS.
-    func move(_ key: String, to newKey: String, in domain: String) async throws {
+    /// Renames a key.
+    ///
+    /// - Parameter isReplacing: Whether to replace an existing value under the new name.
+    /// - Throws: ``ToolError`` if there is such a value, and it is not to be replaced.
+    func move(
+        _ key: String, to newKey: String, in domain: String, replacing isReplacing: Bool
+    ) async throws {
         try await retrying {
             let (archive, generation) = try await archive(forKey: key, in: domain)
             guard newKey != key else { return }
             var transaction = DefaultsTransaction()
+            if !isReplacing {
+                guard try await archiveIfThere(forKey: newKey, in: domain).archive == nil else {
+                    try await checkLocks(of: [newKey], in: domain)
+                    throw ToolError.keyExists(newKey, in: domain)
+                }
+                transaction.expected[newKey] = 0
+            }
             transaction.set(newKey, to: archive)
             transaction.remove(key)
             transaction.expected[key] = generation

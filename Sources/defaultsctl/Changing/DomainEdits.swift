@@ -289,7 +289,13 @@ enum Edit {
         }
         return .change { archive in
             guard let archive else { throw NothingThere() }
-            return try archive.changingShown { try $0.setting(path, to: value) }
+            return try archive.changingShown {
+                if isBare {
+                    let current = try? $0.value(at: path)
+                    BareWord.remark(on: value, replacing: current, of: path.description)
+                }
+                return try $0.setting(path, to: value)
+            }
         }
     }
 

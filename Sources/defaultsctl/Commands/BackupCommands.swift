@@ -108,7 +108,7 @@ struct BackupCommands: AsyncParsableCommand {
         }
 
         func run(with defaults: RemoteDefaults) async throws {
-            let domains = try domain.map { try DomainWord(name: $0).name }
+            let domains = try domain.domainNames()
             let (source, outcome) = try await restore(domains, on: defaults)
             if json { return try SafeOutput.print(json: Self.object(source, outcome)) }
             if changed {

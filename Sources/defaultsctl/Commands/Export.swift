@@ -9,8 +9,8 @@ struct Export: ServiceCommand {
         commandName: "export",
         abstract: "Writes a domain to a property list.",
         discussion: """
-            A file is written in binary, and standard output (-) in XML, like with macOS's \
-            defaults, unless --format says otherwise. An object is written as the property list of \
+            A file is written in binary, FILE.json in JSON, FILE.xml and standard output (-) in XML, \
+            unless --format says otherwise. A domain without keys is an empty dictionary. An object is written as the property list of \
             its keyed archive, and import converts it back to the object. The file is replaced as \
             a whole.
             """)
@@ -28,7 +28,20 @@ struct Export: ServiceCommand {
 
     @OptionGroup var host: HostOption
 
-    private var form: DomainFormat { format ?? (file == "-" ? .xml : .binary) }
+    private var form: DomainFormat { format ?? Self.form(of: file) }
+
+    /// The form that the name of a file asks for.
+    ///
+    /// On macOS every file is binary.
+    static func form(of file: String, as name: ProgramName = .current) -> DomainFormat {
+        if file == "-" { return .xml }
+        let ending = file.split(separator: "/").last?.split(separator: ".").dropFirst().last
+        return switch (name, ending?.lowercased()) {
+        case (.defaultsctl, "json"): .json
+        case (.defaultsctl, "xml"): .xml
+        default: .binary
+        }
+    }
 
     func validate() throws {
         if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
@@ -39,7 +52,11 @@ struct Export: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         let entries = try await defaults.entries(in: domain).entries
-        guard !entries.isEmpty else { throw ToolError.noDomainToExport(domain) }
+        // On macOS this is an empty dictionary: scripts export a domain before they set its first key.
+        if entries.isEmpty, ProgramName.current == .defaultsctl {
+            let meant = await defaults.domainNear(domain)
+            Complaint.say(ToolError.nothingToExport(domain, meant: meant))
+        }
         let name = file == "-" ? "standard output" : file
         do {
             let progress = ProgressBar("Exporting \(domain.onOneLine)")

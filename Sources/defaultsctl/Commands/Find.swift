@@ -35,8 +35,20 @@ struct Find: ServiceCommand {
             if !entries.isEmpty { found.append((name, entries)) }
         }
         if json { try printJSON(found) }
-        guard !found.isEmpty else { throw ToolError.nothingFound(word) }
+        guard !found.isEmpty else { return try tellNothing() }
         if !json { try printText(found) }
+    }
+
+    /// Says that nothing was found, which is not a failure on macOS.
+    private func tellNothing() throws {
+        let nothing = ToolError.nothingFound(word)
+        guard ProgramName.current == .defaults else { throw nothing }
+        Complaint.say(nothing)
+    }
+
+    /// How many keys were found, in the words of macOS for its name: scripts look for "1 keys".
+    private static func amount(_ count: Int) -> String {
+        ProgramName.current == .defaults ? "\(count) keys" : Amount.of(count, "key")
     }
 
     private func printText(_ found: [(name: String, entries: [DefaultsEntry])]) throws {
@@ -46,7 +58,7 @@ struct Find: ServiceCommand {
             try listing.add(entries)
             failure = failure ?? listing.failure
             try SafeOutput.print(
-                "Found \(Amount.of(entries.count, "key")) in domain '\(name.domainTitle)': "
+                "Found \(Self.amount(entries.count)) in domain '\(name.domainTitle)': "
                     + listing.text)
         }
         if let failure { throw failure }

@@ -29,12 +29,13 @@ struct Grant: ServiceCommand {
 
     func check() throws {
         try application.check()
-        for pattern in patterns { try ApplicationGrant.check(pattern: pattern) }
+        for pattern in try patterns.domainNames() { try ApplicationGrant.check(pattern: pattern) }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
+        let domains = try patterns.domainNames()
         let isChanged = try await defaults.changeGrant(of: application.name) {
-            $0.add(patterns, for: access)
+            $0.add(domains, for: access)
         }
         try await change.finish(isChanged, on: defaults)
     }
@@ -64,11 +65,12 @@ struct Revoke: ServiceCommand {
     func check() throws { try application.check() }
 
     func run(with defaults: RemoteDefaults) async throws {
+        let domains = try patterns.domainNames()
         let isChanged = try await defaults.changeGrant(of: application.name) { grant in
             let before = grant
-            grant.remove(patterns, for: access)
+            grant.remove(domains, for: access)
             guard grant != before else {
-                throw ToolError.nothingGranted(application.name, patterns)
+                throw ToolError.nothingGranted(application.name, domains)
             }
         }
         try await change.finish(isChanged, on: defaults)

@@ -71,5 +71,6 @@ struct Import: AsyncParsableCommand {
 }
 
 extension Import: ArrangedVerb {
+    static var makesDomains: Bool { true }
     static var optionsWithValue: Set<String> { ["--format", "--key"] }
 }

@@ -31,7 +31,9 @@ struct ReadType: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         var archive = try await search.archive(forKey: key, in: domain, of: defaults)
-        let exact = part.path == nil ? try archive.exactType() : nil
+        // Scripts compare the line of macOS, which has only the type.
+        let isExact = part.path == nil && ProgramName.current == .defaultsctl
+        let exact = isExact ? try archive.exactType() : nil
         archive = try archive.shown()
         if let path = part.path { archive = try archive.value(at: path) }
         let name = try ValueTypeName.name(of: archive)

@@ -6,7 +6,7 @@ struct Rename: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
         abstract: "Renames a key.",
-        discussion: "Like with macOS's defaults, an existing value under the new name is replaced.")
+        discussion: "If the new name exists, nothing is changed, unless --replace is given.")
 
     @Argument(help: "The domain, such as org.example.Game.")
     var domain: String
@@ -17,13 +17,19 @@ struct Rename: ServiceCommand {
     @Argument(help: "Its new name.")
     var newKey: String
 
+    @Flag(help: "Replace an existing value under the new name.")
+    var replace = false
+
     @OptionGroup var change: ChangeOptions
 
     @OptionGroup var host: HostOption
 
     func run(with defaults: RemoteDefaults) async throws {
         do {
-            try await defaults.move(oldKey, to: newKey, in: domain)
+            // On macOS an existing value is always replaced.
+            try await defaults.move(
+                oldKey, to: newKey, in: domain,
+                replacing: replace || ProgramName.current == .defaults)
             try await change.finish(oldKey != newKey, on: defaults)
         } catch let error as DefaultsError where error.code == .notFound {
             throw ToolError.noKeyToRename(oldKey, in: domain)

@@ -92,7 +92,7 @@ struct RoamAdd: ServiceCommand {
     @OptionGroup var change: ChangeOptions
 
     func check() throws {
-        for domain in domains {
+        for domain in try domains.domainNames() {
             guard RoamChoice.isName(domain) else { throw ToolError.noRoamingName(domain) }
             guard !RoamTerms.never.contains(domain) else { throw ToolError.neverRoams(domain) }
         }
@@ -102,7 +102,9 @@ struct RoamAdd: ServiceCommand {
         let rule = RoamChoice.Rule(only: only.isEmpty ? nil : only, except: except)
         let before = try await defaults.status().generation
         var transaction = DefaultsTransaction()
-        for domain in Set(domains) { transaction.set(domain, to: try rule.archive()) }
+        for domain in Set(try domains.domainNames()) {
+            transaction.set(domain, to: try rule.archive())
+        }
         let after = try await defaults.apply(transaction, in: RoamTerms.domain)
         try await change.finish(after > before, on: defaults)
     }
@@ -124,7 +126,7 @@ struct RoamDrop: ServiceCommand {
     @OptionGroup var change: ChangeOptions
 
     func check() throws {
-        for domain in domains where !RoamChoice.isName(domain) {
+        for domain in try domains.domainNames() where !RoamChoice.isName(domain) {
             throw ToolError.noRoamingName(domain)
         }
     }
@@ -134,7 +136,7 @@ struct RoamDrop: ServiceCommand {
         let proposed = Set(
             try await defaults.keys(in: LayerName.system.spelling(of: RoamTerms.domain)))
         var transaction = DefaultsTransaction()
-        for domain in Set(domains) {
+        for domain in Set(try domains.domainNames()) {
             if proposed.contains(domain) {
                 transaction.set(domain, to: try RoamChoice.Rule.nothing.archive())
             } else if own.contains(domain) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DefaultsClient
+@preconcurrency import Glibc
 
 struct Watch: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -7,7 +8,7 @@ struct Watch: ServiceCommand {
         abstract: "Prints each change as it is made, until interrupted.",
         discussion: """
             Prints a line for each key: its new value, its old value, and the program that changed \
-            it. Changes of one key that come faster than they can be read are reported as one. It \
+            it. On a terminal, values are cut so that each line fits. Changes of one key that come faster than they can be read are reported as one. It \
             continues when the service restarts, and then reports what has changed meanwhile. It \
             ends with status 0 when it is interrupted, or when its reader goes away.
             """)
@@ -47,9 +48,12 @@ struct Watch: ServiceCommand {
         LineOutput.endWithReader(along: defaults)
         let form: ChangeForm = asCommands ? .commands : json ? .json : .text
         let hasISODates = dates.isoDates
+        let isTerminal = isatty(STDOUT_FILENO) == 1
         let scope = WatchScope(domain: domain, key: key)
         var watcher = Watcher(defaults, scope: scope, path: part.path) {
-            try LineOutput.print(form.line(of: $0, hasISODates: hasISODates))
+            // The width is asked for again, as the window may have another size by now.
+            let columns = isTerminal ? TerminalWidth.columns(of: STDOUT_FILENO) : nil
+            try LineOutput.print(form.line(of: $0, hasISODates: hasISODates, columns: columns))
         }
         try await watcher.run()
     }

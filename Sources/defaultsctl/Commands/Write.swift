@@ -22,9 +22,10 @@ struct Write: ServiceCommand {
 
             A value is one of the following: -string, -bool[ean] (true, false, yes, no, 1 or 0), \
             -int[eger], -float, -data (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', \
-            2024-02-29, now), and a word; a property list in the old style or in XML; -array or \
+            2024-02-29, now, "$(date)"), and a word; a property list in the old style or in XML; -array or \
             -dict (keys and values in turn), and several values. -array-add and -dict-add add to \
-            an existing value. A dictionary without a key becomes the whole domain. A word without \
+            an existing value. A word after a type is a value, whatever it begins with, and these \
+            four take all words. A dictionary without a key becomes the whole domain. A word without \
             a type is a string, unless a GSettings schema gives the key another type.
             """)
 
@@ -156,6 +157,8 @@ struct Write: ServiceCommand {
 }
 
 extension Write: ArrangedVerb {
+    static var makesDomains: Bool { true }
+    static var takesValue: Bool { true }
     static var optionsWithValue: Set<String> {
         ["--path", "--json", "--archive", "--if-generation"]
     }

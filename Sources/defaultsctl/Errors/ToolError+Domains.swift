@@ -8,42 +8,63 @@ extension ToolError {
     static func noPair(_ domain: String, _ key: String, meant: String? = nil) -> ToolError {
         ToolError(
             "The domain/default pair of (\(domain.onOneLine), \(key.onOneLine)) does not exist"
-                + suggestion(meant), refused)
+                + suggestion(meant), refused,
+            onMacOS: "\nThe domain/default pair of (\(domain.macOSConstant), \(key.onOneLine)) "
+                + "does not exist\n")
     }
 
     static func noDomain(_ domain: String, meant: String? = nil) -> ToolError {
         ToolError(
-            "Domain \(domain.domainTitle.onOneLine) does not exist" + suggestion(meant), refused)
+            "Domain \(domain.domainTitle.onOneLine) does not exist" + suggestion(meant), refused,
+            onMacOS: "\nDomain \(domain.withoutLayer.domainTitle.onOneLine) does not exist\n")
     }
 
     private static func suggestion(_ meant: String?) -> String {
         meant.map { ". Did you mean '\($0.onOneLine)'?" } ?? ""
     }
 
-    static func noDomainToExport(_ domain: String) -> ToolError {
-        ToolError("The domain \(domain.domainTitle.onOneLine) does not exist", refused)
+    /// A remark about an exported domain, which is probably mistyped.
+    static func nothingToExport(_ domain: String, meant: String?) -> String {
+        "\(domain.domainTitle.onOneLine) has no keys, so the exported dictionary is empty"
+            + (meant == nil ? "." : suggestion(meant))
     }
 
     static func nothingDeleted(_ domain: String, meant: String?) -> ToolError {
         ToolError(
             "Domain (\(domain.onOneLine)) not found. Defaults have not been changed"
-                + (meant == nil ? "." : suggestion(meant)), refused)
+                + (meant == nil ? "." : suggestion(meant)), refused, onMacOS: notFound(domain))
+    }
+
+    /// What macOS says of a domain and of a key that cannot be deleted.
+    private static func notFound(_ domain: String) -> String {
+        "\nDomain (\(domain.macOSConstant)) not found.\nDefaults have not been changed.\n"
     }
 
     static func nothingDeleted(_ key: String, in domain: String, meant: String?) -> ToolError {
         ToolError(
             "Key '\(key.inBrief)' of domain \(domain.domainTitle.onOneLine) not found. Defaults have "
-                + "not been changed" + (meant == nil ? "." : suggestion(meant)), refused)
+                + "not been changed" + (meant == nil ? "." : suggestion(meant)), refused,
+            onMacOS: notFound(domain))
     }
 
     static func nothingFound(_ word: String) -> ToolError {
-        ToolError("No domain, key, nor value containing '\(word.inBrief)'", refused)
+        ToolError(
+            "No domain, key, nor value containing '\(word.inBrief)'", refused,
+            onMacOS: "No domain, key, nor value containing '\(word.onOneLine)'")
     }
 
     static func noKeyToRename(_ key: String, in domain: String) -> ToolError {
         ToolError(
             "Key \(key.onOneLine) does not exist in domain \(domain.domainTitle.onOneLine); leaving "
-                + "defaults unchanged", refused)
+                + "defaults unchanged", refused,
+            onMacOS: "Key \(key.onOneLine) does not exist in domain "
+                + "\(domain.withoutLayer.domainTitle.onOneLine); leaving defaults unchanged")
+    }
+
+    static func keyExists(_ key: String, in domain: String) -> ToolError {
+        ToolError(
+            "The key \(key.onOneLine) exists in domain \(domain.domainTitle.onOneLine). To replace its "
+                + "value, give --replace.", refused, remark: .nothingChanged)
     }
 
     static func cannotTake(_ key: String, because error: any Error) -> ToolError {

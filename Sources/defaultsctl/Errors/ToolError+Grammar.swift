@@ -48,10 +48,12 @@ extension ToolError {
                 + "A key or a value that begins with two hyphens comes after '--'.", wrongLine)
     }
 
-    static func noDomainName(_ name: String) -> ToolError {
+    static func noDomainName(_ name: String, meant: String?) -> ToolError {
         ToolError(
-            "'\(name.onOneLine)' is not a domain here; the global domain is "
-                + "\(GlobalDomain.name).", wrongLine)
+            "'\(name.inBrief)' is not a domain, because it begins with a hyphen. "
+                + (meant.map { "Did you mean '\($0)'?" }
+                    ?? "The global domain is -g or \(GlobalDomain.name)."),
+            wrongLine)
     }
 
     static func noText(_ place: Int, _ word: String) -> ToolError {
@@ -74,7 +76,7 @@ extension ToolError {
     static func domainPath(_ path: String) -> ToolError {
         ToolError(
             "'\(path.onOneLine)' is the path of a file, but domains are not stored in separate "
-                + "files here. Only a path that ends with '/Preferences/NAME.plist' means a domain, NAME. "
+                + "files here. Only NAME.plist and a path that ends with '/Preferences/NAME.plist' mean a domain, NAME. "
                 + "Give the application ID. 'defaultsctl import DOMAIN FILE' imports the keys of a "
                 + "property list.", refused)
     }

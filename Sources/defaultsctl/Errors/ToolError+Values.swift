@@ -47,8 +47,7 @@ extension ToolError {
 
     static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
         ToolError(
-            "\(flag.rawValue) needs a value; a value that begins with two hyphens comes after '--'. See "
-                + "defaultsctl write --help", wrongLine)
+            "\(flag.rawValue) needs a value; see defaultsctl write --help", wrongLine)
     }
 
     static func noBoolean(_ word: String) -> ToolError {
@@ -63,7 +62,13 @@ extension ToolError {
     static func noDate(_ word: String) -> ToolError {
         ToolError(
             "'\(word.inBrief)' is not a date. Use '2024-02-29 14:30:00 +0000', 2024-02-29 or "
-                + "now.", wrongLine)
+                + "now, or what 'date' prints.", wrongLine)
+    }
+
+    static func noNumber(_ word: String, _ type: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is not \(type). Nothing was stored. -int takes digits, such as 42, and "
+                + "-float also a point and an exponent, such as 0.5 and 1e3.", wrongLine)
     }
 
     static func integerTooLarge(_ word: String) -> ToolError {
@@ -74,6 +79,12 @@ extension ToolError {
 
     static func realTooLarge(_ word: String) -> ToolError {
         ToolError("'\(word.inBrief)' is larger than any real number. Nothing was stored.", refused)
+    }
+
+    static func realTooSmall(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is smaller than any real number except 0. Nothing was stored.",
+            refused)
     }
 
     static func cannotParse(_ word: String, because reason: String) -> ToolError {
@@ -97,7 +108,8 @@ extension ToolError {
     }
 
     static let repIsNoDictionary = ToolError(
-        "Rep argument is not a dictionary. Defaults have not been changed.", refused)
+        "Rep argument is not a dictionary. Defaults have not been changed.", refused,
+        onMacOS: "\nRep argument is not a dictionary\nDefaults have not been changed.\n")
 
     static func cannotAppend(to key: String, isArray: Bool) -> ToolError {
         ToolError(

@@ -4,6 +4,7 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
+import Synchronization
 import SystemCalls
 
 /// An error of the tool: one sentence for standard error, and an exit status.
@@ -14,6 +15,8 @@ struct ToolError: Error {
     /// other changes omits it.
     private let remark: String
     let exitCode: ExitCode
+    /// What macOS's tool says instead, with its line breaks; nil if it has no such message.
+    private let onMacOS: String?
 
     var message: String { fact + remark }
 
@@ -26,14 +29,27 @@ struct ToolError: Error {
     /// The service cannot be reached (EX_UNAVAILABLE).
     private static let noService = ExitCode(EX_UNAVAILABLE)
 
-    init(_ fact: String, _ exitCode: ExitCode, remark: ContractError.Remark? = nil) {
-        self.init(fact, exitCode, remark.map { " \($0.rawValue)" } ?? "")
+    init(
+        _ fact: String, _ exitCode: ExitCode, remark: ContractError.Remark? = nil,
+        onMacOS: String? = nil
+    ) {
+        self.init(fact, exitCode, remark.map { " \($0.rawValue)" } ?? "", onMacOS: onMacOS)
     }
 
-    private init(_ fact: String, _ exitCode: ExitCode, _ remark: String) {
+    private init(
+        _ fact: String, _ exitCode: ExitCode, _ remark: String, onMacOS: String? = nil
+    ) {
         self.fact = fact
         self.remark = remark
         self.exitCode = exitCode
+        self.onMacOS = onMacOS
+    }
+
+    /// The error as the tool says it: with its line break, and without one inside it, except for the
+    /// messages of macOS's tool.
+    func text(as name: ProgramName = .current) -> String {
+        guard name == .defaults, let onMacOS else { return Complaint.line(message) }
+        return LogLine.text(of: onMacOS)
     }
 
     private init(_ error: ContractError) {
@@ -195,10 +211,27 @@ enum Complaint {
     /// Prints a message on one line.
     ///
     /// Long words of the command line are cut.
-    static func say(_ sentence: String) {
+    static func say(_ sentence: String) { put(line(sentence)) }
+
+    /// Prints an error.
+    static func say(_ error: ToolError) { put(error.text()) }
+
+    /// Prints a remark about a change, which may be tried several times, only once.
+    static func sayOnce(_ sentence: String) {
+        if said.withLock({ $0.insert(sentence).inserted }) { say(sentence) }
+    }
+
+    private static let said = Mutex<Set<String>>([])
+
+    private static func put(_ text: String) {
         // Earlier output comes first, even if both streams go to the same file.
         fflush(stdout)
-        fputs("defaultsctl: \(inBrief(sentence.onOneLine))\n", stderr)
+        fputs(text, stderr)
+    }
+
+    /// A message on one line.
+    fileprivate static func line(_ sentence: String) -> String {
+        "defaultsctl: \(inBrief(sentence.onOneLine))\n"
     }
 
     private static func inBrief(_ line: String) -> String {

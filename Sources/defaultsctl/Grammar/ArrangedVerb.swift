@@ -10,6 +10,10 @@ protocol ArrangedVerb: ParsableCommand {
     static var takesDomain: Bool { get }
     /// Whether the first word may also be the path of a file.
     static var takesFile: Bool { get }
+    /// Whether the first word may be a domain that does not exist yet.
+    static var makesDomains: Bool { get }
+    /// Whether the words after the domain and the key are a value.
+    static var takesValue: Bool { get }
     /// Whether a host may be given without a domain.
     static var takesHostAlone: Bool { get }
     /// The flags that have one hyphen.
@@ -26,6 +30,8 @@ protocol ArrangedVerb: ParsableCommand {
 extension ArrangedVerb {
     static var takesDomain: Bool { true }
     static var takesFile: Bool { false }
+    static var makesDomains: Bool { false }
+    static var takesValue: Bool { false }
     static var takesHostAlone: Bool { false }
     static var shortFlags: Set<String> { [] }
     static var optionsWithValue: Set<String> { [] }

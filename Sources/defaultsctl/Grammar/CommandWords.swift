@@ -3,9 +3,11 @@
 ///
 /// 1. The host options of macOS come before the verb, and ours also after it. They become the
 ///    suffix of the domain.
-/// 2. Before `--`, a word that begins with two hyphens is an option of ours, also among the words
-///    of a value. An unknown option is refused, so that a mistyped one is never stored. The meaning
-///    of all other words depends on their position.
+/// 2. Before `--`, a word that begins with two hyphens is an option of ours. An unknown option is
+///    refused, so that a mistyped one is never stored. The meaning of all other words depends on their
+///    position.
+/// 3. A word after the type of a value is a value, whatever it begins with. The types of collections
+///    take all words after them.
 struct CommandWords {
     private let verb: any ArrangedVerb.Type
     private var host: HostWords
@@ -49,13 +51,50 @@ struct CommandWords {
             _ = try host.take(word, before: &rest)
         } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
-        } else if verb.takesDomain, names.isEmpty, !isTerminated {
-            let domain = try DomainWord(word, before: &rest, mayBeFile: verb.takesFile)
-            if domain.isOfThisHost { try host.chooseCurrent() }
-            names.append(domain.name)
+        } else if verb.takesDomain, names.isEmpty, !verb.takesFile || DomainWord.isFlag(word) {
+            try take(
+                DomainWord(
+                    word, before: &rest, mayHaveHyphen: isTerminated && !verb.makesDomains))
         } else {
             names.append(word)
+            if verb.takesValue, !isTerminated, names.count == 3 { takeValue(of: word, &rest) }
         }
+    }
+
+    private mutating func take(_ domain: DomainWord) throws(ToolError) {
+        if domain.isOfThisHost { try host.chooseCurrent() }
+        names.append(domain.name)
+    }
+
+    /// Takes the words of a value after the word for its type, if that is one.
+    private mutating func takeValue(of type: String, _ rest: inout ArraySlice<String>) {
+        guard let type = TypeFlag(rawValue: type) else { return }
+        // Before further words, -- is not a value itself.
+        if !type.isComposite, rest.first != "--" || rest.count == 1 {
+            names += rest.prefix(1)
+            rest = rest.dropFirst()
+        } else if type.isComposite {
+            let end = rest.firstIndex(of: "--")
+            let elements = rest[..<(end ?? rest.endIndex)]
+            remark(onOptionIn: elements, of: type)
+            names += elements
+            names += end.map { rest[($0 + 1)...] } ?? []
+            rest = []
+        }
+    }
+
+    /// Says that a word that is spelled like an option of ours is a value.
+    ///
+    /// After the type of an element, it can only be meant as one.
+    private func remark(onOptionIn elements: ArraySlice<String>, of type: TypeFlag) {
+        let place = elements.indices.first { place in
+            verb.allOptions?.contains(elements[place]) == true
+                && (place == elements.startIndex || TypeFlag(rawValue: elements[place - 1]) == nil)
+        }
+        guard let place else { return }
+        Complaint.sayOnce(
+            "'\(elements[place])' is stored as a value, because it comes after \(type.rawValue). An "
+                + "option comes before the domain.")
     }
 
     private mutating func takeOption(
@@ -77,9 +116,17 @@ struct CommandWords {
         options += value.isEmpty ? [name, value] : ["\(name)=\(value)"]
     }
 
-    private func arranged() throws(ToolError) -> [String] {
-        var (options, names) = (options, names)
+    private mutating func arranged() throws(ToolError) -> [String] {
         if verb.takesFile, names.count == 1, host.option != nil { throw .hostOfFile }
+        if verb.takesFile, names.count > 1 {
+            // With a key, the first word is a domain and not a file.
+            let rest = names.dropFirst()
+            let domain = try DomainWord(names[0], mayHaveHyphen: true)
+            names = []
+            try take(domain)
+            names += rest
+        }
+        var (options, names) = (options, names)
         if verb.takesDomain, let domain = names.first {
             names[0] = try host.layer(of: domain)
         } else if let option = host.option {

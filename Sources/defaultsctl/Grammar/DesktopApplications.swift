@@ -49,7 +49,9 @@ struct DesktopApplications {
             }
         }
         let near = applications.filter { entry in
-            ([entry.identifier] + entry.names).contains { $0.lowercased().contains(name) }
+            // Nearly every name has a word of one or two letters in it.
+            name.count > 2
+                && ([entry.identifier] + entry.names).contains { $0.lowercased().contains(name) }
         }
         throw .noApplication(
             word, near: near.map(\.identifier).sorted().prefix(Self.mostSuggestions),

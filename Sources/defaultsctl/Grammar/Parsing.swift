@@ -11,7 +11,7 @@ extension Defaultsctl {
         }
         try refuseOtherHyphens(words)
         try refuseVerbAlone(words)
-        let words = try CommandWords.arranged(words)
+        let words = try arranged(words)
         guard !words.prefix(while: { $0 != "--" }).contains(where: asksForScript) else {
             throw ToolError.noCompletionScript
         }
@@ -23,6 +23,20 @@ extension Defaultsctl {
         }
         return command
     }
+
+    /// The words in the order for ArgumentParser, with the names of domains that are spelled otherwise.
+    private static func arranged(_ words: [String]) throws(ToolError) -> [String] {
+        guard let verb = words.first, verbsWithLaterDomains.contains(verb) else {
+            return try CommandWords.arranged(words)
+        }
+        return try DomainWord.replacingFlags(in: words, exceptAfter: ["--only", "--except"])
+    }
+
+    /// The verbs whose domains come after other words.
+    private static let verbsWithLaterDomains = Set(
+        [
+            Grant.self, Revoke.self, BackupCommands.self, RoamCommands.self,
+        ].map { ($0 as any ParsableCommand.Type)._commandName })
 
     /// Separates the words of a value from the others.
     ///

@@ -39,7 +39,7 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
         throw status
     } catch {
         let failure = ToolError(error)
-        Complaint.say(failure.message)
+        Complaint.say(failure)
         throw failure.exitCode
     }
 }

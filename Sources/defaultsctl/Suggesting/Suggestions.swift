@@ -35,12 +35,48 @@ extension RemoteDefaults {
 
 /// The similarity of two spellings.
 enum Spelling {
-    /// The word that was probably meant by a mistyped one; nil if none is similar.
+    /// The word that was probably meant by a mistyped one; nil if none is similar enough.
     static func nearest(to word: String, among words: some Sequence<String>) -> String? {
-        let most = max(1, word.count / 3)
-        let near = words.lazy.map { ($0, distance(word.lowercased(), $0.lowercased())) }
-            .filter { $0.1 <= most }
+        let near = words.lazy.compactMap { other in
+            slips(from: word, to: other).map { (other, $0) }
+        }
         return near.min { $0.1 < $1.1 }?.0
+    }
+
+    /// How many slips of a person turn a word into another one; nil if it was probably not meant.
+    ///
+    /// 1. The parts between points are compared one by one: names of domains share most of theirs.
+    /// 2. Each part may have as many slips as its length suggests. In a word of one or two letters, only
+    ///    the case may differ.
+    /// 3. Digits are no slips: whoever types `tab1` does not mean `tab2`.
+    private static func slips(from word: String, to other: String) -> Int? {
+        guard word != other, word.filter(\.isNumber) == other.filter(\.isNumber) else { return nil }
+        let (parts, others) = (Self.parts(of: word), Self.parts(of: other))
+        guard parts.count == others.count else {
+            // A point was forgotten, or typed twice.
+            let count = distance(word.lowercased(), other.lowercased())
+            return count == 1 ? count : nil
+        }
+        var sum = 0
+        for (part, other) in zip(parts, others) {
+            let count = distance(part, other)
+            guard count <= mostSlips(in: min(part.count, other.count)) else { return nil }
+            sum += count
+        }
+        return sum
+    }
+
+    private static func parts(of word: String) -> [String] {
+        word.lowercased().split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private static func mostSlips(in length: Int) -> Int {
+        switch length {
+        case ..<3: 0
+        case ..<6: 1
+        case ..<12: 2
+        default: 3
+        }
     }
 
     /// How many letters must be added, removed, replaced or swapped with the next one.
@@ -63,5 +99,19 @@ enum Spelling {
             (before, last) = (last, row)
         }
         return last[right.count]
+    }
+}
+
+/// The suggestions of ArgumentParser, which makes one for nearly every unknown option.
+enum Suggestion {
+    private static let question = ". Did you mean '"
+
+    /// A message without its suggestion, unless a person could have meant that.
+    static func checked(_ message: String) -> String {
+        guard let place = message.firstRange(of: question) else { return message }
+        let words = message[..<place.lowerBound].split(separator: "'")
+        let meant = message[place.upperBound...].prefix { $0 != "'" }
+        let near = words.last.flatMap { Spelling.nearest(to: String($0), among: [String(meant)]) }
+        return near == nil ? String(message[..<place.lowerBound]) : message
     }
 }

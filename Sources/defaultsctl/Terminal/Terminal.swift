@@ -96,6 +96,45 @@ enum TerminalWidth {
     }
 }
 
+/// The columns that a text takes on a terminal.
+extension StringProtocol {
+    /// How many columns the text takes, if it has no control characters.
+    var terminalWidth: Int { reduce(0) { $0 + $1.terminalWidth } }
+
+    /// The beginning of the text that fits into some columns, with a mark if something is left out.
+    func cut(toColumns columns: Int) -> String {
+        guard terminalWidth > columns else { return String(self) }
+        var (cut, width) = ("", 1)
+        for character in self {
+            width += character.terminalWidth
+            guard width <= columns else { break }
+            cut.append(character)
+        }
+        return columns > 0 ? cut + "…" : ""
+    }
+}
+
+extension Character {
+    /// The columns of the character: emoji and those of East Asian scripts take two.
+    fileprivate var terminalWidth: Int {
+        unicodeScalars.contains { $0.properties.isEmojiPresentation || $0.isWide } ? 2 : 1
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether the character is in a block of wide ones.
+    ///
+    /// See [Unicode Standard Annex 11](https://www.unicode.org/reports/tr11/).
+    fileprivate var isWide: Bool {
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            true
+        default: false
+        }
+    }
+}
+
 /// The progress of a long piece of work, on standard error if that is a terminal.
 ///
 /// Work that is done within half a second shows nothing.

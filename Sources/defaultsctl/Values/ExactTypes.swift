@@ -59,7 +59,9 @@ struct TypedWrite {
     ) async throws -> KeyedArchive {
         guard try value.exactType() == nil else { return value }
         let current = try? await defaults.archiveIfThere(forKey: key, in: domain).archive
-        return try value(replacing: current)
+        let fitted = try value(replacing: current)
+        if isBare { BareWord.remark(on: fitted, replacing: current, of: key) }
+        return fitted
     }
 
     /// The value with the exact type of another one, or of the schema.
@@ -97,6 +99,25 @@ struct TypedWrite {
         default: return value
         }
         return builder.finish()
+    }
+}
+
+/// A word without a type, which is stored as a string although the value was something else.
+enum BareWord {
+    /// Says that the type of a value changes.
+    ///
+    /// - Parameters:
+    ///   - value: The new value.
+    ///   - current: The value that it replaces, if there is one.
+    ///   - name: The key, or the path of the part.
+    static func remark(on value: KeyedArchive, replacing current: KeyedArchive?, of name: String) {
+        guard let before = (try? current?.shown()).flatMap({ try? ValueTypeName.name(of: $0) }),
+            (try? ValueTypeName.name(of: value)) == "string", before != "string"
+        else { return }
+        let flag = before == "dictionary" ? "-dict" : before == "object" ? "--json" : "-\(before)"
+        Complaint.sayOnce(
+            "The value of '\(name.inBrief)' had the type \(before), and a word without a type is a "
+                + "string. To keep the type, put \(flag) before the word.")
     }
 }
 

@@ -13,7 +13,7 @@ enum NumberWords {
         let sign = text.first.map { $0 == "-" || $0 == "+" } == true ? text.prefix(1) : ""
         let digits = text.dropFirst(sign.count).prefix(while: isDigit)
         guard !digits.isEmpty else { return (0, false) }
-        let isWhole = sign.count + digits.count == word.count
+        let isWhole = isSpace(text.dropFirst(sign.count + digits.count))
         guard let value = Int128(sign + digits), integers ~= value else { return nil }
         return (value, isWhole)
     }
@@ -37,7 +37,7 @@ enum NumberWords {
         let power = exponent(&rest)
         let spelling = "\(sign)\(whole.isEmpty ? "0" : whole).\(fraction.isEmpty ? "0" : fraction)"
         let value = Double(spelling + "e" + power) ?? 0
-        return (value, rest.isEmpty && text.startIndex == word.startIndex)
+        return (value, isSpace(rest))
     }
 
     private static func unusualReal(_ word: String) -> Double? {
@@ -59,6 +59,13 @@ enum NumberWords {
         text = signed.dropFirst(sign.count + digits.count)
         return String(sign + digits)
     }
+
+    /// Whether a word has no digit but zeros before its exponent, so that its value is zero.
+    static func isZero(_ word: String) -> Bool {
+        !word.prefix { $0 != "e" && $0 != "E" }.contains { isDigit($0) && $0 != "0" }
+    }
+
+    private static func isSpace(_ text: Substring) -> Bool { text.allSatisfy(\.isWhitespace) }
 
     private static func isDigit(_ character: Character) -> Bool {
         character.isASCII && character.isNumber

@@ -13,11 +13,15 @@ struct ValueWords {
     }
 
     private var rest: ArraySlice<String>
+    private let program: ProgramName
     /// Remarks about words that were probably meant differently.
     private(set) var remarks: [String] = []
 
-    init(_ words: [String]) {
+    /// - Parameter program: The name of the tool. Like macOS's, `defaults` stores the number at the
+    ///   beginning of a word; ours refuses a word that is not a number.
+    init(_ words: [String], for program: ProgramName = .current) {
         rest = words[...]
+        self.program = program
     }
 
     /// Parses all words.
@@ -95,22 +99,26 @@ extension ValueWords {
         guard let (value, isWhole) = NumberWords.integer(word) else {
             throw .integerTooLarge(word)
         }
-        if !isWhole { remark(on: word, is: "integer", taken: "\(value)") }
+        if !isWhole { try note(word, is: "an integer", taken: "\(value)") }
         return value
     }
 
     private mutating func real(_ word: String) throws(ToolError) -> Double {
         let (value, isWhole) = NumberWords.real(word)
-        // Digits that are too large for a real must not become infinity.
+        // Digits that are too large for a real must not become infinity, nor those that are too small
+        // zero.
         guard value.isFinite || !word.contains(where: \.isNumber) else { throw .realTooLarge(word) }
-        if !isWhole { remark(on: word, is: "real number", taken: "\(value)") }
+        if !isWhole { try note(word, is: "a real number", taken: "\(value)") }
+        guard !isWhole || value != 0 || NumberWords.isZero(word) else { throw .realTooSmall(word) }
         return value
     }
 
-    private mutating func remark(on word: String, is type: String, taken value: String) {
-        remarks.append(
-            "'\(word.onOneLine)' is not \(type == "integer" ? "an" : "a") \(type). Like on macOS, "
-                + "\(value) is stored.")
+    /// Refuses a word that is not a number, or remarks that only its beginning is stored.
+    private mutating func note(
+        _ word: String, is type: String, taken value: String
+    ) throws(ToolError) {
+        guard program == .defaults else { throw .noNumber(word, type) }
+        remarks.append("'\(word.onOneLine)' is not \(type). Like on macOS, \(value) is stored.")
     }
 
     private static func boolean(_ word: String) throws(ToolError) -> Bool {

@@ -8,10 +8,14 @@ import ValuePaths
 enum ChangeForm {
     case text, json, commands
 
-    /// - Parameter hasISODates: Whether dates in values are spelled in ISO 8601.
-    func line(of change: WatchedChange, hasISODates: Bool) throws -> String {
+    /// - Parameters:
+    ///   - hasISODates: Whether dates in values are spelled in ISO 8601.
+    ///   - columns: The width of the terminal; nil in a pipe. Only the form for people is cut to it.
+    func line(
+        of change: WatchedChange, hasISODates: Bool, columns: Int? = nil
+    ) throws -> String {
         switch self {
-        case .text: change.text(hasISODates: hasISODates)
+        case .text: change.text(hasISODates: hasISODates, columns: columns)
         case .json: ShownJSON.text(try change.json(hasISODates: hasISODates))
         case .commands: change.command(hasISODates: hasISODates)
         }
@@ -23,21 +27,32 @@ enum ChangeForm {
 extension WatchedChange {
     /// The change on one line for people: the new value and, in parentheses, the old value and the
     /// writer.
-    fileprivate func text(hasISODates: Bool) -> String {
+    ///
+    /// If the line is too long, the values are cut, so that the rest can be read.
+    fileprivate func text(hasISODates: Bool, columns: Int?) -> String {
         let name = [domain, shownKey, path?.description].compactMap(\.self)
             .joined(separator: " ")
-        let now =
-            switch new {
-            case .absent: "removed"
-            case .value, .large, .unknown: "= \(new.words(hasISODates: hasISODates))"
-            }
-        let was =
-            switch old {
-            case .absent: "new"
-            case .value, .large, .unknown: "was \(old.words(hasISODates: hasISODates))"
-            }
         let by = writer.map { "; \($0.name.onOneLine) \($0.process)" } ?? ""
-        return "\(name) \(now) (\(was)\(by))"
+        let (now, was) = (new.words(hasISODates: hasISODates), old.words(hasISODates: hasISODates))
+        func line(_ now: String, _ was: String) -> String {
+            "\(name) \(new.isAbsent ? "removed" : "= \(now)") "
+                + "(\(old.isAbsent ? "new" : "was \(was)")\(by))"
+        }
+        let whole = line(now, was)
+        guard let columns, whole.terminalWidth > columns else { return whole }
+        let room = columns - line("", "").terminalWidth
+        let (roomNow, roomWas) = Self.rooms(
+            new.isAbsent ? 0 : now.terminalWidth, old.isAbsent ? 0 : was.terminalWidth, in: room)
+        return line(now.cut(toColumns: roomNow), was.cut(toColumns: roomWas))
+            .cut(toColumns: columns)
+    }
+
+    /// The columns for two values: a short one keeps what it needs, and the other gets the rest.
+    private static func rooms(_ one: Int, _ other: Int, in room: Int) -> (Int, Int) {
+        let half = room / 2
+        if one <= half { return (one, room - one) }
+        if other <= room - half { return (room - other, other) }
+        return (half, room - half)
     }
 }
 
@@ -136,10 +151,9 @@ extension WatchedChange {
     ///   - options: Our own options.
     ///   - value: The value in the words of macOS, which come after the key.
     private func words(_ verb: String, _ options: [String], _ value: [String] = []) -> String {
-        // After --, a key or a value that looks like an option is not one. So options come before
-        // it.
+        // After --, a key that looks like an option is not one. So options come before it.
         let words =
-            key.hasPrefix("-") || value.contains { $0.hasPrefix("--") }
+            key.hasPrefix("-")
             ? ["defaultsctl", verb] + options + ["--", domain, key] + value
             : ["defaultsctl", verb, domain, key] + options + value
         return words.map(ShellWord.quoted).joined(separator: " ")

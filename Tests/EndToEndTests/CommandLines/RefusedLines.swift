@@ -1,4 +1,4 @@
-/// Lines that `defaults` refuses, and that change nothing.
+/// Lines that `defaultsctl` refuses, and that change nothing.
 ///
 /// Each is the line as a shell has it, the exit status, and a part of the sentence on standard error.
 enum RefusedLines {
@@ -26,8 +26,8 @@ enum RefusedLines {
         read -currentHost com.example.there | 1 | Domain com.example.there@host does not exist
         read -host elsewhere com.example.there k | 1 | The domain/default pair of (com.example.there@host:elsewhere, k) does not exist
         rename com.example.there missing new | 1 | Key missing does not exist in domain com.example.there; leaving defaults unchanged
+        rename com.example.there object k | 1 | The key k exists in domain com.example.there. To replace its value, give --replace. Nothing was changed.
         rename -g missing new | 1 | Key missing does not exist in domain Apple Global Domain; leaving
-        export com.example.missing - | 1 | The domain com.example.missing does not exist
         import com.example.there /nonexistent/file | 1 | Could not read data from /nonexistent/file
         import com.example.there / | 1 | Could not read data from /
         write com.example.there k '(1, 2' | 1 | Could not parse: (1, 2.  Try single-quoting it.
@@ -62,13 +62,12 @@ enum RefusedLines {
         write com.example.there "" | 64 | Give a value
         write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
         write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside a keyed archive
-        write /Library/Managed/com.example.x k -int 1 | 1 | Only a path that ends with '/Preferences/NAME.plist' means a domain, NAME.
+        write /Library/Managed/com.example.x k -int 1 | 1 | Only NAME.plist and a path that ends with '/Preferences/NAME.plist' mean a domain, NAME.
         write ~/Library/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
         write ~/Library/Preferences/folder/com.example.x k -int 1 | 1 | is the path of a file
         write ~/Library/Preferences/ k -int 1 | 1 | is the path of a file
         -host a write ~/Library/Preferences/ByHost/com.example.x.0017F2C8A1B2 k -int 1 | 64 | Give one host
         write '~/com.example.x' k -int 1 | 1 | is the path of a file
-        write com.example.x.plist k -int 1 | 1 | is the path of a file
         read ./com.example.x | 1 | is the path of a file
         delete /tmp/x | 1 | is the path of a file
         write "com.example.Foo Bar" k -int 1 | 1 | com.example.Foo Bar
@@ -79,6 +78,23 @@ enum RefusedLines {
         read -app Nothing | 1 | Couldn't find an application named "Nothing"; defaults unchanged
         write -app Twins k -int 1 | 1 | Several applications are named "Twins"
         write -app "Paint" k -int 1 | 1 | there is org.example.Painter
+        write -x k -int 1 | 64 | '-x' is not a domain, because it begins with a hyphen.
+        write -- -x k -int 1 | 64 | '-x' is not a domain
+        write - k -int 1 | 64 | '-' is not a domain
+        write -x.plist k -int 1 | 64 | '-x' is not a domain
+        write ~/Library/Preferences/-x.plist k -int 1 | 64 | '-x' is not a domain
+        write -globalDomian k -int 1 | 64 | Did you mean '-globalDomain'?
+        write -currenthost com.example.there k -int 1 | 64 | Did you mean '-currentHost'?
+        import -x /dev/null | 64 | '-x' is not a domain
+        read -x | 64 | '-x' is not a domain
+        delete -x k | 64 | '-x' is not a domain
+        rename -x k l | 64 | '-x' is not a domain
+        export -x - | 64 | '-x' is not a domain
+        keys -x | 64 | '-x' is not a domain
+        explain -x k | 64 | '-x' is not a domain
+        locked -x k | 64 | '-x' is not a domain
+        watch -x | 64 | '-x' is not a domain
+        backup restore latest --domain=-x | 64 | '-x' is not a domain
         write com.example.there | 64 | <key>
         write | 64 | <domain>
         write -g | 64 | <key>
@@ -100,8 +116,30 @@ enum RefusedLines {
         write com.example.there k -date 2024-02-30 | 64 | '2024-02-30' is not a date
         write com.example.there k -date "2024-02-29 25:00" | 64 | is not a date
         write com.example.there k -date "" | 64 | '' is not a date
+        write com.example.there k -date "Sun, 29 Feb 2024 12:00:00 +0000" | 64 | is not a date
+        write com.example.there k -date "29 Feb 2024 12:00 XYZ" | 64 | is not a date
         write com.example.there k -date 12:00 | 64 | '12:00' is not a date
         write com.example.there k -date "2001-01-01 2001-01-01" | 64 | is not a date
+        write com.example.there k -int 1e3 | 64 | '1e3' is not an integer. Nothing was stored.
+        write com.example.there k -int 3.99 | 64 | '3.99' is not an integer
+        write com.example.there k -int 15px | 64 | '15px' is not an integer
+        write com.example.there k -integer 0x1F | 64 | '0x1F' is not an integer
+        write com.example.there k -int 1,000 | 64 | '1,000' is not an integer
+        write com.example.there k -int '1 2' | 64 | '1 2' is not an integer
+        write com.example.there k -int YES | 64 | 'YES' is not an integer
+        write com.example.there k -int "" | 64 | '' is not an integer
+        write com.example.there k -int - | 64 | '-' is not an integer
+        write com.example.there k -int inf | 64 | 'inf' is not an integer
+        write com.example.there k -float 0,5 | 64 | '0,5' is not a real number. Nothing was stored.
+        write com.example.there k -float 50% | 64 | '50%' is not a real number
+        write com.example.there k -float 2e | 64 | '2e' is not a real number
+        write com.example.there k -float 0x1p3 | 64 | '0x1p3' is not a real number
+        write com.example.there k -float 1.2.3 | 64 | '1.2.3' is not a real number
+        write com.example.there k -float "" | 64 | '' is not a real number
+        write com.example.there k -array -int 1x | 64 | '1x' is not an integer
+        write com.example.there k -dict a -float 0,5 | 64 | '0,5' is not a real number
+        write com.example.there k -float 1e-400 | 1 | '1e-400' is smaller than any real number except 0
+        write com.example.there k -float -1e400 | 1 | is larger than any real number
         write com.example.there k -float 1e400 | 1 | '1e400' is larger than any real number
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
@@ -109,13 +147,7 @@ enum RefusedLines {
         write com.example.there k --unknown -int 1 | 64 | write has no option '--unknown'.
         write com.example.there --wiat v | 64 | write has no option '--wiat'. Did you mean '--wait'?
         write com.example.there k -int 1 --wiat | 64 | Did you mean '--wait'?
-        write com.example.there k -array a b --wiat | 64 | Did you mean '--wait'?
-        write com.example.there k -array --jsno a | 64 | A key or a value that begins with two hyphens comes after '--'.
-        write com.example.there k -dict a --wiat | 64 | Did you mean '--wait'?
-        write com.example.there k -array-add --verbose | 64 | comes after '--'
-        write com.example.there k -string --wait | 64 | -string needs a value; a value that begins with two hyphens comes after '--'
-        write com.example.there k -int --wait | 64 | -int needs a value
-        write com.example.there k -string --unknown | 64 | comes after '--'
+        write com.example.there k -int --wait | 64 | '--wait' is not an integer
         write com.example.there k -int=5 | 64 | '-int=5' is not a type. Did you mean '-int'?
         write com.example.there k -Int 5 | 64 | '-Int' is not a type. Did you mean '-int'?
         write com.example.there k -Int | 64 | Did you mean '-int'?

@@ -95,6 +95,8 @@ enum ShownLines {
         (["write -g gl 1"], "keys -g", "gl\n"),
         ([], "keys 'Apple Global Domain'", "gl\n"),
         ([], "inspect -globalDomain gl --json", "\"1\"\n"),
+        ([], "keys -globaldomain", "gl\n"),
+        ([], "export -g - | grep -c '<key>gl</key>'", "1\n"),
         (["write -app 'My Painter' p 1"], "keys -app Painter", "p\n"),
         (["delete -app Painter", "delete -g"], "domains", "com.shown.a, com.shown.c\n"),
         (["delete-all com.shown.c k"], "domains --json", #"["com.shown.a"]"# + "\n"),
@@ -105,10 +107,10 @@ enum ShownLines {
             ],
             "find sound",
             """
-            Found 1 key in domain 'Apple Global Domain': {
+            Found 1 keys in domain 'Apple Global Domain': {
                 Sound = 1;
             }
-            Found 1 key in domain 'com.shown.d': {
+            Found 1 keys in domain 'com.shown.d': {
                 a =     (
                     Sound
                 );
@@ -121,7 +123,7 @@ enum ShownLines {
             ["write com.shown.d when -date 2024-02-29T12:00:01Z"],
             "find 2024-02-29T12",
             """
-            Found 1 key in domain 'com.shown.d': {
+            Found 1 keys in domain 'com.shown.d': {
                 when = "2024-02-29T12:00:01Z";
             }
 
@@ -173,7 +175,7 @@ enum ShownLines {
         ([], "read -app org.example.Painter.desktop k", "1\n"),
         (["write -app 'nested one' k -int 2"], "read sub-nested k", "2\n"),
         (["write com.shown.e -- --key --value"], "read com.shown.e -- --key", "--value\n"),
-        (["write -- -g k literal"], "read -- -g k", "literal\n"),
+        (["write -- -g k global"], "read -g k", "global\n"),
         (["write .GlobalPreferences com.shown.scaling -1"], "read -g com.shown.scaling", "-1\n"),
         (["write com.shown.f -- --foo -int 3"], "read com.shown.f -- --foo", "3\n"),
         (["write com.shown.f name -string -- --flag"], "read com.shown.f name", "--flag\n"),
@@ -194,5 +196,24 @@ enum ShownLines {
             "changed\n"
         ),
         ([], "delete --changed com.shown.h a", "unchanged\n"),
+        (["write com.shown.i.plist k -int 6"], "read com.shown.i k", "6\n"),
+        ([], "read-type com.shown.i.plist k", "Type is integer\n"),
+        ([], "keys com.shown.i.plist", "k\n"),
+        ([], "inspect com.shown.i.plist k --json", "6\n"),
+        ([], "inspect ~/Library/Preferences/com.shown.i.plist k --json", "6\n"),
+        ([], "export com.shown.i.plist - | grep -c '<integer>6</integer>'", "1\n"),
+        (["rename com.shown.i.plist k l"], "keys com.shown.i", "l\n"),
+        (["delete com.shown.i.plist l"], "domains --json | grep -c shown.i || true", "0\n"),
+        (
+            ["grant com.shown.app read -g com.shown.i.plist"], "grants | tr -s ' '",
+            "com.shown.app read NSGlobalDomain domain\ncom.shown.app read com.shown.i domain\n"
+        ),
+        (["revoke com.shown.app read -globalDomain com.shown.i"], "grants", ""),
+        (["roam add -g com.shown.i.plist"], "roam domains | wc -l", "2\n"),
+        (["roam drop -globaldomain com.shown.i.plist"], "roam domains", ""),
+        (
+            ["write -g k -int 1", "backup now", "delete -g k"],
+            "backup restore latest --domain -g --changed", "changed\n"
+        ),
     ]
 }

@@ -53,7 +53,16 @@ enum WrittenLines {
         com.apple.dock minus | -5 | string | "-5"
         com.apple.dock letter | -x | string | "-x"
         com.apple.dock infinite | -inf | string | "-inf"
-        com.apple.dock wait | -string --wait x | string | "x"
+        com.apple.dock wait | -string --wait | string | "--wait"
+        com.apple.dock verbose | -string --verbose | string | "--verbose"
+        com.apple.dock json | -string --json --wait | string | "--json"
+        com.apple.dock help | -string --help | string | "--help"
+        com.apple.dock host | -string -currentHost | string | "-currentHost"
+        com.apple.dock equals | -string --host=far | string | "--host=far"
+        com.apple.dock ending | -string -- | string | "--"
+        com.apple.dock last | -string x --wait | string | "x"
+        com.apple.dock spaces-before | -int " 7" | integer | 7
+        com.apple.dock spaces-around | -float " 0.5 " | float | 0.5
         com.apple.dock flag | -string -Int | string | "-Int"
         com.apple.dock terminator | -string -- -- | string | "--"
         com.apple.dock digits | -string 42 | string | "42"
@@ -132,7 +141,6 @@ enum WrittenLines {
         com.example.taken boolean | -int YES | integer | 0
         com.example.taken empty | -int "" | integer | 0
         com.example.taken hexadecimal | -int 0x1F | integer | 0
-        com.example.taken space | -int " 7" | integer | 7
         com.example.taken sign | -int - | integer | 0
         com.example.taken percent | -float 50% | float | 50.0
         com.example.taken letters | -float nothing | float | 0.0
@@ -201,7 +209,11 @@ enum WrittenLines {
         com.example.arrays languages | -array "en-US" "nl-NL" | array | ["en-US","nl-NL"]
         com.example.arrays dock | -array '<dict><key>tile-type</key><string>spacer-tile</string></dict>' | array | [{"tile-type":"spacer-tile"}]
         com.example.arrays hyphens | -array -a -- --b -- | array | ["-a","--b","--"]
-        com.example.arrays options | -array a --wait -- b | array | ["a","b"]
+        com.example.arrays options | --wait -array a -- b | array | ["a","b"]
+        com.example.arrays flags | -array --disable-gpu --verbose=2 | array | ["--disable-gpu","--verbose=2"]
+        com.example.arrays typed-flags | -array -string --verbose -string -int 1 | array | ["--verbose","-int","1"]
+        com.example.arrays more-flags | -array-add --verbose | array | ["--verbose"]
+        com.example.arrays more-flags | -array-add -string --json -x | array | ["--verbose","--json","-x"]
         com.example.arrays near-flags | -array -boot -strng -x | array | ["-boot","-strng","-x"]
         com.example.arrays added | -array-add first | array | ["first"]
         com.example.arrays added | -array-add second -int 3 | array | ["first","second",3]
@@ -209,6 +221,8 @@ enum WrittenLines {
         com.example.arrays added | -array-add '{"tile-data"={};"tile-type"="spacer-tile";}' | array | ["first","second",3,{"tile-data":{},"tile-type":"spacer-tile"}]
         com.example.arrays added | -array | array | []
         com.example.arrays added | -array-add -bool yes | array | [true]
+        com.example.dicts flags | -dict --key --value b -string --wiat | dictionary | {"--key":"--value","b":"--wiat"}
+        com.example.dicts flags | -dict-add c -string --verbose | dictionary | {"--key":"--value","b":"--wiat","c":"--verbose"}
         com.example.dicts words | -dict a 1 b 2 | dictionary | {"a":"1","b":"2"}
         com.example.dicts none | -dict | dictionary | {}
         com.example.dicts typed | -dict a -int 1 b -bool no c -float 1 d -string -int | dictionary | {"a":1,"b":false,"c":1.0,"d":"-int"}
@@ -248,6 +262,12 @@ enum WrittenLines {
         com.example.dates midnight | -date "1/1/2001 12:00am" | date | {"$class":"NSDate","NS.time":0.0}
         com.example.dates month | -date "1 Jan 2001 00:00" | date | {"$class":"NSDate","NS.time":0.0}
         com.example.dates named | -date "January 1, 2001 00:01 GMT" | date | {"$class":"NSDate","NS.time":60.0}
+        com.example.dates mail | -date "Thu, 29 Feb 2024 13:00:01 +0100 (CET)" | date | {"$class":"NSDate","NS.time":730900801.0}
+        com.example.dates header | -date "Thu, 29 Feb 2024 12:00:01 GMT" | date | {"$class":"NSDate","NS.time":730900801.0}
+        com.example.dates program | -date "$(TZ=UTC date -d @1709208001)" | date | {"$class":"NSDate","NS.time":730900801.0}
+        com.example.dates program-mail | -date "$(date -R -d @1709208001)" | date | {"$class":"NSDate","NS.time":730900801.0}
+        com.example.dates program-iso | -date "$(date -Iseconds -d @1709208001)" | date | {"$class":"NSDate","NS.time":730900801.0}
+        com.example.dates program-rfc | -date "$(date --rfc-3339=seconds -d @1709208001)" | date | {"$class":"NSDate","NS.time":730900801.0}
         com.example.dates old | -date "1999-12-31 23:59:59 +0000" | date | {"$class":"NSDate","NS.time":-31622401.0}
         """#
 }
