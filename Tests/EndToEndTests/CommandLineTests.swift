@@ -106,6 +106,29 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/share/i18n/charmaps/UTF-8.gz"),
+            "The package locales is not installed."),
+        arguments: [
+            ("de_DE", "Do 29. Feb 12:00:01 UTC 2024"), ("fr_FR", "jeu. 29 févr. 2024 12:00:01 UTC"),
+            ("ja_JP", "2024年  2月 29日 木曜日 12:00:01 UTC"),
+        ])
+    func `What date prints in the language of the user is a date`(
+        locale: String, words: String
+    ) throws {
+        let shell = try Shell()
+        let home = shell.desktop.directory.path
+        let answer = shell.run(
+            """
+            localedef -i \(locale) -f UTF-8 \(home)/\(locale).UTF-8
+            export LOCPATH=\(home) LC_ALL=\(locale).UTF-8
+            date -d @1709208001 && defaults write a.b k -date "$(date -d @1709208001)" &&
+            defaults read a.b k
+            """)
+        #expect(answer.output == "\(words)\n2024-02-29 12:00:01 +0000\n", "\(answer)")
+    }
+
     @Test func `A type that a word without a type replaces is said once`() throws {
         let shell = try Shell()
         shell.run("defaults write a.b k -bool true; defaults write a.b m -dict n -int 1")
