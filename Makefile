@@ -19,7 +19,9 @@ CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 MANDIR = $(PREFIX)/share/man
 PORTALDIR = $(PREFIX)/share/xdg-desktop-portal/portals
 BASHDIR = $(PREFIX)/share/bash-completion/completions
-ZSHDIR = $(PREFIX)/share/zsh/site-functions
+# Below /usr, the zsh of Debian looks for the completions of packages elsewhere than other systems.
+DEBIAN = $(wildcard /etc/debian_version)
+ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(and $(DEBIAN),$(filter /usr,$(PREFIX))),vendor-completions,site-functions)
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 RELEASE = .build/release

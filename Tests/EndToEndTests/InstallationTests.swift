@@ -70,7 +70,7 @@ import Testing
                 "644 /usr/share/man/man8/defaultsd-roam.8",
                 "644 /usr/share/man/man8/defaultsd.8",
                 "644 /usr/share/xdg-desktop-portal/portals/defaultsd.portal",
-                "644 /usr/share/zsh/site-functions/_defaultsctl",
+                "644 \(try zshFolder(below: "/usr", desktop))/_defaultsctl",
                 "755 /usr/bin/defaultsctl",
                 "755 /usr/bin/defaultsd",
                 "755 /usr/bin/defaultsd-roam",
@@ -107,6 +107,44 @@ import Testing
         #expect(!(verify.output + verify.error).contains("defaultsd.service"), "\(verify.error)")
         _ = try desktop.run(make + ["uninstall"]).requireOutput()
         #expect(try desktop.run("find", root, "-not", "-type", "d").requireOutput() == "")
+    }
+
+    /// Where the zsh of this system looks for completions below a prefix, if nobody tells it.
+    private func zshFolder(below prefix: String, _ desktop: Desktop) throws -> String {
+        let folders = try desktop.run("zsh", "-f", "-c", "print -l $fpath").requireOutput()
+            .split(separator: "\n").map(String.init)
+        return try #require(
+            ["vendor-completions", "site-functions"].map { "\(prefix)/share/zsh/\($0)" }
+                .first(where: folders.contains))
+    }
+
+    @Test(arguments: ["/usr", "/usr/local"])
+    func `The shells of this system find the completions where they look by themselves`(
+        prefix: String
+    ) throws {
+        let desktop = try Desktop()
+        let root = desktop.directory.path + "/root"
+        try desktop.run(
+            "make", "-C", Desktop.packageDirectory, "PREFIX=\(prefix)", "DESTDIR=\(root)", "install"
+        ).requireOutput()
+        func expect(_ file: String) {
+            #expect(FileManager.default.fileExists(atPath: root + file), "\(file)")
+        }
+        expect(try zshFolder(below: prefix, desktop) + "/_defaultsctl")
+        // fish looks below /usr/local only where sessions of desktops have named it.
+        let variable =
+            prefix == "/usr" ? ["-u", "XDG_DATA_DIRS"] : ["XDG_DATA_DIRS=\(prefix)/share"]
+        let fish = try desktop.run(
+            ["env"] + variable + ["fish", "-c", "string join \\n $fish_complete_path"]
+        ).requireOutput()
+        let folder = "\(prefix)/share/fish/vendor_completions.d"
+        #expect(fish.split(separator: "\n").contains { $0 == folder }, "\(fish)")
+        expect("\(folder)/defaultsctl.fish")
+        expect("\(folder)/defaults.fish")
+        // bash-completion has no list to ask: it looks below each of XDG_DATA_DIRS, and these are its
+        // defaults.
+        expect("\(prefix)/share/bash-completion/completions/defaultsctl")
+        expect("\(prefix)/share/bash-completion/completions/defaults")
     }
 
     /// A program is compiled and run with what pkg-config says of the installed library.
