@@ -228,6 +228,79 @@ def test_what_cannot_be_stored_is_an_error(name: str) -> None:
     assert "key" not in domain
 
 
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def in_itself() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize("call, kind, base, words", [
+    (lambda domain: domain["none"], defaults.NoValueError, KeyError, "no value for the key 'none'"),
+    (lambda domain: domain.get_as("none", int), defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.value_in(Layer.HOST, "none"), defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.archive("none"), defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.pop("none"), defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.popitem(), defaults.NoValueError, KeyError, "no values of their own"),
+    (lambda domain: domain.__delitem__("none"), defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.change()["none"], defaults.NoValueError, KeyError, "no value"),
+    (lambda domain: domain.__setitem__("a", object()), defaults.WrongTypeError, TypeError, "type object cannot"),
+    (lambda domain: domain.__setitem__("a", {1: 2}), defaults.WrongTypeError, TypeError, "a key of the type int"),
+    (lambda domain: domain.__setitem__("a", [Book]), defaults.WrongTypeError, TypeError, "type type cannot"),
+    (lambda domain: domain[5], defaults.WrongTypeError, TypeError, "and not a value of the type int"),
+    (lambda domain: domain.__setitem__("a", "\ud800"), defaults.InvalidArgumentError, ValueError, "surrogate"),
+    (lambda domain: domain.__setitem__("a", ["\ud800"]), defaults.InvalidArgumentError, ValueError, "surrogate"),
+    (lambda domain: domain.__setitem__("\ud800", 1), defaults.InvalidArgumentError, ValueError, "surrogate"),
+    (lambda domain: domain.get("\udfff", 1), defaults.InvalidArgumentError, ValueError, "surrogate"),
+    (lambda domain: domain["a\0b"], defaults.InvalidArgumentError, ValueError, "NUL"),
+    (lambda _: Domain("\ud800"), defaults.InvalidArgumentError, ValueError, "surrogate"),
+    (lambda domain: domain.__setitem__("a", datetime.datetime.min.replace(
+        tzinfo=datetime.timezone(datetime.timedelta(hours=1)))),
+     defaults.InvalidArgumentError, ValueError, "outside the years"),
+    (lambda domain: domain.__setitem__("a", 10 ** 5000), defaults.InvalidArgumentError, ValueError, ""),
+    (lambda domain: domain.flush(math.nan), defaults.InvalidArgumentError, ValueError, "not a number"),
+    (lambda domain: domain.__setitem__("a", nested(100_000)), defaults.LimitError, Exception, "too deep"),
+    (lambda domain: domain.__setitem__("a", in_itself()), defaults.LimitError, Exception, "too deep"),
+    (lambda domain: (domain.close(), domain["a"]), defaults.InvalidArgumentError, ValueError, "closed"),
+])
+def test_every_error_is_a_defaults_error_and_one_of_python(
+    name: str, call: Any, kind: type[Exception], base: type[Exception], words: str
+) -> None:
+    assert issubclass(kind, defaults.DefaultsError) and issubclass(kind, base)
+    with pytest.raises(kind) as caught:
+        call(Domain(name))
+    assert type(caught.value) is kind and words in str(caught.value)
+    assert str(caught.value)[-1] in ".)" and caught.value.code
+
+
+@pytest.mark.parametrize("value, kind, words", [
+    ("a", int, "of the type str, and not int."), (5, str, "of the type int, and not str."),
+    (5, list[str], "of the type int, and not list[str]."), (True, int | None, "of the type bool, and not int or None."),
+    ([1], Book, "of the type list, and not Book."), (1.5, int, "of the type float, and not int."),
+    ([1, 2], tuple[int, int, int], "another number of elements: 2 instead of 3."),
+    ({"$class": "Other"}, Book, "of the class Other, and not Book."),
+])
+def test_a_type_in_an_error_is_spelled_as_in_a_program(name: str, value: Any, kind: Any, words: str) -> None:
+    domain = Domain(name)
+    domain["key"] = value
+    with pytest.raises(defaults.WrongTypeError) as caught:
+        domain.get_as("key", kind)
+    assert str(caught.value).endswith(words) and "<class" not in str(caught.value)
+
+
+def test_a_value_that_is_nested_too_deep_for_python_is_an_error(name: str, desktop: Any) -> None:
+    depth = 5000
+    desktop.ctl("write", name, "key", "--json", "[" * depth + "]" * depth)
+    with pytest.raises(defaults.LimitError, match="too deep"):
+        Domain(name)["key"]
+
+
 def test_archives_come_back(name: str) -> None:
     domain = Domain(name)
     domain["a"] = {"$class": "Account", "username": "ada"}

@@ -9,7 +9,8 @@ from typing import Any
 from ._declarations import ffi
 from ._errors import check, last_error
 from ._handle import Handle
-from ._library import NULL, encoded, lib
+from ._library import encoded
+from ._loaded import NULL, lib
 
 
 _MOST_IN_A_ROW = 64

@@ -5,10 +5,11 @@ from typing import Any, TypeVar, overload
 
 from ._changes import Changes
 from ._declarations import ffi
-from ._errors import WRONG_TYPE, DefaultsError, check, last_error, no_value
+from ._errors import NOT_FOUND, WRONG_TYPE, DefaultsError, NoValueError, check, invalid, last_error, no_value
 from ._handle import Handle
 from ._layers import Layer, State
-from ._library import NULL, encoded, lib, milliseconds, taken_bytes, taken_text
+from ._library import encoded, milliseconds, taken_bytes, taken_text
+from ._loaded import NULL, lib
 from ._transaction import Transaction
 from ._values import taken_value, to_json, to_object
 
@@ -89,7 +90,7 @@ class Domain(MutableMapping[str, Any]):
         """
         pointer, kind = self._handle.pointer, type(default)
         if pointer is None:
-            raise ValueError("The domain is closed.")
+            raise invalid("The domain is closed.")
         name = self._names.get(key) or self._kept_name(key)
         if kind is bool:
             return _get_bool(pointer, name, default)
@@ -131,7 +132,7 @@ class Domain(MutableMapping[str, Any]):
         A field that the stored object lacks has the default of the dataclass. The class in the archive has the
         name of the dataclass, or of its attribute `defaults_class`.
 
-        Raises KeyError if there is no value, and TypeError if it is not of the type.
+        Raises NoValueError if there is no value, and WrongTypeError if it is not of the type.
         """
         return to_object(self[key], kind)
 
@@ -144,7 +145,7 @@ class Domain(MutableMapping[str, Any]):
         return taken_bytes(memory, size[0])
 
     def value_in(self, layer: Layer, key: str) -> Any:
-        """The value that one layer has for a key. Raises KeyError if it has none."""
+        """The value that one layer has for a key. Raises NoValueError if it has none."""
         pointer = self._handle.open_pointer
         return taken_value(lib.defaults_copy_json_in(pointer, layer, encoded(key)), key)
 
@@ -201,7 +202,7 @@ class Domain(MutableMapping[str, Any]):
             check(lib.defaults_set_json(pointer, name, encoded(to_json(value))))
 
     def __delitem__(self, key: str) -> None:
-        """Removes the user's own value. Raises KeyError if there is none."""
+        """Removes the user's own value. Raises NoValueError if there is none."""
         self.value_in(Layer.DOMAIN, key)
         check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
 
@@ -211,7 +212,7 @@ class Domain(MutableMapping[str, Any]):
             check(lib.defaults_remove(self._handle.open_pointer, encoded(key)))
 
     def pop(self, key: str, *default: Any) -> Any:
-        """Removes the user's own value, and returns it. Without one it returns the default, or raises KeyError."""
+        """Removes the user's own value, and returns it. Without one it returns the default, or raises NoValueError."""
         if len(default) > 1:
             raise TypeError("pop() takes a key and one default.")
         try:
@@ -227,7 +228,7 @@ class Domain(MutableMapping[str, Any]):
         """Removes the last of the user's own values, and returns its key and the value."""
         if keys := self.keys_in(Layer.DOMAIN):
             return keys[-1], self.pop(keys[-1])
-        raise KeyError("The user has no values of their own in the domain.")
+        raise NoValueError(NOT_FOUND, "The user has no values of their own in the domain.")
 
     def set_archive(self, key: str, archive: bytes) -> None:
         """Stores a keyed archive."""

@@ -1,7 +1,7 @@
 """The errors of the library as exceptions."""
 
 from ._declarations import ffi
-from ._library import lib
+from ._loaded import lib
 
 
 class DefaultsError(Exception):
@@ -19,8 +19,16 @@ class InvalidArgumentError(DefaultsError, ValueError):
     """An invalid name of a domain or a key, or an invalid value."""
 
 
+class NoValueError(DefaultsError, KeyError):
+    """There is no value for the key."""
+
+    def __str__(self) -> str:
+        # That of KeyError would put the sentence in quotes.
+        return str(self.args[0])
+
+
 class WrongTypeError(DefaultsError, TypeError):
-    """The stored value is not of the requested type."""
+    """The stored value is not of the requested type, or a value is of a type that cannot be stored."""
 
 
 class LockedError(DefaultsError):
@@ -55,6 +63,7 @@ _KINDS: dict[int, type[DefaultsError]] = {
     lib.DEFAULTS_ERROR_ARGUMENT: InvalidArgumentError,
     lib.DEFAULTS_ERROR_NAME: InvalidArgumentError,
     lib.DEFAULTS_ERROR_VALUE: InvalidArgumentError,
+    lib.DEFAULTS_ERROR_NOT_FOUND: NoValueError,
     lib.DEFAULTS_ERROR_TYPE: WrongTypeError,
     lib.DEFAULTS_ERROR_LOCKED: LockedError,
     lib.DEFAULTS_ERROR_NOT_WRITABLE: LockedError,
@@ -78,10 +87,27 @@ def last_error() -> DefaultsError | None:
     return made_error(code, message()) if code else None
 
 
-def no_value(key: str) -> Exception:
-    """The error of the last read, which has returned no value: KeyError if there is none."""
+def no_value(key: str) -> DefaultsError:
+    """The error of the last read, which has returned no value."""
     error = last_error()
-    return KeyError(key) if error is None or error.code == NOT_FOUND else error
+    if error is not None and error.code != NOT_FOUND:
+        return error
+    return NoValueError(NOT_FOUND, f"There is no value for the key {key!r}.")
+
+
+def invalid(words: str) -> InvalidArgumentError:
+    """The error for an argument that the library cannot have."""
+    return InvalidArgumentError(lib.DEFAULTS_ERROR_ARGUMENT, words)
+
+
+def wrong_type(words: str) -> WrongTypeError:
+    """The error for a value of a type that is not the right one."""
+    return WrongTypeError(WRONG_TYPE, words)
+
+
+def too_deep() -> LimitError:
+    """The error for a value whose parts are nested deeper than Python can follow, or that contains itself."""
+    return LimitError(lib.DEFAULTS_ERROR_TOO_LARGE, "The value is nested too deep.")
 
 
 def message() -> str:

@@ -3,8 +3,9 @@
 from typing import Any
 
 from ._declarations import ffi
-from ._errors import last_error
-from ._library import encoded, encoded_word, lib
+from ._errors import invalid, last_error
+from ._library import encoded, encoded_word
+from ._loaded import lib
 
 
 class Handle:
@@ -35,5 +36,5 @@ class Handle:
         # Read once: another thread may close the domain.
         pointer = self.pointer
         if pointer is None:
-            raise ValueError("The domain is closed.")
+            raise invalid("The domain is closed.")
         return pointer

@@ -2,7 +2,7 @@
 
 import enum
 
-from ._library import lib
+from ._loaded import lib
 
 
 class Layer(enum.IntEnum):

@@ -1,43 +1,50 @@
-"""The library for C, and the strings and bytes that cross over to it."""
+"""The strings, bytes and times that cross over to the library for C, and back."""
 
 import math
-import os
 from typing import Any
 
 from ._declarations import ffi
-
-#: The file of the library; programs in a development tree set DEFAULTS_LIBRARY.
-lib: Any = ffi.dlopen(os.environ.get("DEFAULTS_LIBRARY", "libdefaults.so.1"))
-
-NULL: Any = ffi.NULL
+from ._errors import invalid, wrong_type
+from ._loaded import lib
 
 
 def encoded(text: str) -> bytes:
     """A string as C has it.
 
-    Raises ValueError for text with NUL, which C would cut, and for half of a surrogate pair.
+    Raises InvalidArgumentError for text with NUL, which C would cut, and for half of a surrogate pair.
     """
-    made = text.encode()
-    if b"\0" in made:
-        raise ValueError("The text contains NUL.")
-    return made
+    if not isinstance(text, str):
+        raise wrong_type(f"A str is needed here, and not a value of the type {type(text).__name__}.")
+    try:
+        made = text.encode()
+    except UnicodeEncodeError:
+        # Python's own error has the text, which may be a value.
+        raise invalid("The text contains half of a surrogate pair.") from None
+    return _without_nul(made, "text")
 
 
 def encoded_word(word: str) -> bytes:
     """A word of the command line as it was typed, in any encoding: sys.argv has surrogates for other bytes."""
-    made = word.encode(errors="surrogateescape")
+    try:
+        made = word.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise invalid("The word contains half of a surrogate pair.") from None
+    return _without_nul(made, "word")
+
+
+def _without_nul(made: bytes, what: str) -> bytes:
     if b"\0" in made:
-        raise ValueError("The word contains NUL.")
+        raise invalid(f"The {what} contains NUL.")
     return made
 
 
 def milliseconds(seconds: float) -> int:
     """A time for the library, rounded up; the longest one if it is longer.
 
-    Raises ValueError for what is not a number.
+    Raises InvalidArgumentError for what is not a number.
     """
     if math.isnan(seconds):
-        raise ValueError("The timeout is not a number.")
+        raise invalid("The timeout is not a number.")
     most = (1 << 32) - 1
     return math.ceil(max(0, min(seconds * 1000, most)))
 

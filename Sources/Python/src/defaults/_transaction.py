@@ -4,10 +4,11 @@ import types
 from typing import Any, Literal, TypeVar, overload
 
 from ._declarations import ffi
-from ._errors import check, last_error
+from ._errors import check, invalid, last_error
 from ._handle import Handle
 from ._layers import Layer
-from ._library import NULL, encoded, lib, milliseconds, taken_text
+from ._library import encoded, milliseconds, taken_text
+from ._loaded import NULL, lib
 from ._values import taken_value, to_json, to_object
 
 Object = TypeVar("Object")
@@ -57,7 +58,7 @@ class Transaction:
 
     def _open(self) -> Any:
         if self._pointer is None:
-            raise ValueError("The change has ended.")
+            raise invalid("The change has ended.")
         return self._pointer
 
     def _ended(self) -> Any:

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, Union
 
-from ._errors import no_value
+from ._errors import WrongTypeError, invalid, no_value, too_deep, wrong_type
 from ._library import taken_text
 
 Value: TypeAlias = Union[
@@ -28,13 +28,27 @@ _REALS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 def to_json(value: object) -> str:
     """The JSON of a value.
 
-    Raises TypeError for a value that cannot be stored.
+    Raises WrongTypeError for a value of a type that cannot be stored, InvalidArgumentError for another one that
+    cannot, and LimitError for one that is nested too deep.
     """
-    return json.dumps(_form(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    try:
+        form = _form(value)
+    except RecursionError:
+        raise too_deep() from None
+    try:
+        return json.dumps(form, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise too_deep() from None
+    except ValueError as error:
+        # An integer of thousands of digits, which Python does not write.
+        raise invalid(f"The value cannot be stored: {error}.") from None
 
 
 def from_json(text: str) -> Any:
-    return json.loads(text, object_hook=_value)
+    try:
+        return json.loads(text, object_hook=_value)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def taken_value(memory: Any, key: str) -> Any:
@@ -52,7 +66,7 @@ def _form(value: object) -> object:
         case float():
             return value if math.isfinite(value) else {"$real": _real_name(value)}
         case bytes() | bytearray() | memoryview():
-            return {"$data": base64.b64encode(value).decode()}
+            return {"$data": base64.b64encode(bytes(value)).decode()}
         case datetime.datetime():
             return {"$class": "NSDate", "NS.time": (_aware(value) - _EPOCH).total_seconds()}
         case Mapping():
@@ -62,7 +76,7 @@ def _form(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {"$class": class_name(type(value))} | {
             field.name: _form(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    raise TypeError(f"A value of the type {type(value).__name__} cannot be stored.")
+    raise wrong_type(f"A value of the type {type(value).__name__} cannot be stored.")
 
 
 def _real_name(value: float) -> str:
@@ -71,12 +85,16 @@ def _real_name(value: float) -> str:
 
 def _aware(date: datetime.datetime) -> datetime.datetime:
     """A date without a time zone is of the local one, as everywhere in Python."""
-    return date.astimezone()
+    try:
+        return date.astimezone(datetime.timezone.utc)
+    except (OverflowError, ValueError):
+        raise invalid("The date is outside the years 1 to 9999 in UTC.") from None
 
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"A key of a dictionary is a {type(key).__name__}; only str can be stored.")
+        raise wrong_type(
+            f"A dictionary has a key of the type {type(key).__name__}; only str can be stored.")
     return key
 
 
@@ -124,7 +142,7 @@ def to_object(value: object, kind: type[Object]) -> Object:
 
     A field that the value lacks has the default of the dataclass.
 
-    Raises TypeError for a value of another type.
+    Raises WrongTypeError for a value of another type.
     """
     made = _converted(value, kind)
     return typing.cast(Object, made)
@@ -157,7 +175,20 @@ def _converted(value: Any, kind: Any) -> Any:
     plain = origin or kind
     if isinstance(plain, type) and isinstance(value, plain) and (plain is bool) >= isinstance(value, bool):
         return value
-    raise TypeError(f"The value is a {type(value).__name__}, and not {kind}.")
+    raise _mismatch(value, kind)
+
+
+def _mismatch(value: Any, *kinds: Any) -> WrongTypeError:
+    return wrong_type(
+        f"The value is of the type {type(value).__name__}, and not {' or '.join(map(_spelled, kinds))}.")
+
+
+def _spelled(kind: Any) -> str:
+    """A type as a program spells it."""
+    if kind in (None, type(None)):
+        return "None"
+    is_plain = typing.get_origin(kind) is None and isinstance(kind, type)
+    return str(kind.__name__) if is_plain else str(kind).replace("typing.", "")
 
 
 def _tuple(value: list[Any], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -167,7 +198,7 @@ def _tuple(value: list[Any], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
         # Python 3.10 says so of tuple[()].
         kinds = ()
     if len(value) != len(kinds):
-        raise TypeError(f"The value has {len(value)} elements, and not {len(kinds)}.")
+        raise wrong_type(f"The value has another number of elements: {len(value)} instead of {len(kinds)}.")
     return tuple(_converted(part, kind) for part, kind in zip(value, kinds))
 
 
@@ -176,7 +207,7 @@ def _member(value: Any, kind: type[enum.Enum]) -> enum.Enum:
         return kind(value)
     except ValueError:
         # The text of an error contains no value.
-        raise TypeError(f"The value is none of {kind.__name__}.") from None
+        raise wrong_type(f"The value is none of {kind.__name__}.") from None
 
 
 def _one_of(value: Any, kinds: tuple[Any, ...]) -> Any:
@@ -188,18 +219,18 @@ def _one_of(value: Any, kinds: tuple[Any, ...]) -> Any:
             return _converted(value, kind if kind is not type(None) else None)
         except TypeError:
             continue
-    raise TypeError(f"The value is a {type(value).__name__}, and none of {kinds}.")
+    raise _mismatch(value, *kinds)
 
 
 def _dataclass(value: Any, kind: Any) -> Any:
     if not isinstance(value, dict):
-        raise TypeError(f"The value is a {type(value).__name__}, and not an object.")
+        raise _mismatch(value, kind)
     if value.get("$class", class_name(kind)) != class_name(kind):
-        raise TypeError(f"The object is of the class {value['$class']}, and not {class_name(kind)}.")
+        raise wrong_type(f"The object is of the class {value['$class']}, and not {class_name(kind)}.")
     missing = [field.name for field in dataclasses.fields(kind)
                if field.init and field.name not in value and _is_required(field)]
     if missing:
-        raise TypeError(f"The object lacks fields of {class_name(kind)}: {', '.join(missing)}")
+        raise wrong_type(f"The object lacks fields of {class_name(kind)}: {', '.join(missing)}.")
     hints = typing.get_type_hints(kind)
     fields = {field.name: _converted(value[field.name], hints[field.name])
               for field in dataclasses.fields(kind) if field.init and field.name in value}
