@@ -86,17 +86,18 @@ let package = Package(
 
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
 
+        module("Wording"),
         module("SystemCalls", ["CLinux"]),
         module("Confinement", ["CLinux", "SystemCalls"]),
-        module("PropertyList"),
-        module("KeyedArchive", ["PropertyList"]),
-        module("ValuePaths", ["KeyedArchive", "PropertyList"]),
-        module("ArchiveInspection", ["KeyedArchive", "PropertyList"]),
+        module("PropertyList", ["Wording"]),
+        module("KeyedArchive", ["PropertyList", "Wording"]),
+        module("ValuePaths", ["KeyedArchive", "PropertyList", "Wording"]),
+        module("ArchiveInspection", ["KeyedArchive", "PropertyList", "Wording"]),
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
         module("SQLite", ["CSQLite"]),
-        module("DBus", ["CDBus", "CLinux", "SystemCalls"]),
+        module("DBus", ["CDBus", "CLinux", "SystemCalls", "Wording"]),
         module("ServiceLife", ["CLinux", "DBus", "SystemCalls"]),
         module("DefaultsTerms"),
         module("DefaultsModel", ["DefaultsTerms"]),
@@ -115,7 +116,7 @@ let package = Package(
             ]),
         module(
             "DefaultsStorage",
-            ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux", "SystemCalls"]),
+            ["DefaultsModel", "DefaultsTerms", "SQLite", "CLinux", "SystemCalls", "Wording"]),
         module(
             "DefaultsProtocol",
             ["DefaultsTerms", "DBus", "KeyedArchive", "PropertyList", "SystemCalls"],
@@ -132,18 +133,19 @@ let package = Package(
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
                 "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
-                "SystemCalls", logging,
+                "SystemCalls", logging, "Wording",
             ]),
         module(
             "DefaultsClient",
             [
                 "DefaultsTerms", "DefaultsProtocol", "KeyedArchive", "PropertyList",
-                "OpenStepPropertyList", "DBus", "CLinux", "SystemCalls",
+                "OpenStepPropertyList", "DBus", "CLinux", "SystemCalls", "Wording",
             ]),
         module(
             "DefaultsFoundation",
             ["DefaultsTerms", "DefaultsClient", "KeyedArchive", "PropertyList", "CLinux"]),
-        module("DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls"]),
+        module(
+            "DefaultsSecrets", ["DefaultsTerms", "DBus", "KeyedArchive", "SystemCalls", "Wording"]),
         module("RoamingTerms", ["DefaultsTerms", "DBus", "KeyedArchive"]),
         module(
             "DefaultsRoaming",
@@ -165,7 +167,7 @@ let package = Package(
             "defaultsd-roam",
             [
                 "DefaultsRoaming", "RoamingDirectory", "RoamingPostgres", "ServiceLife",
-                "DefaultsProtocol", "DBus", "SystemCalls",
+                "DefaultsProtocol", "DBus", "SystemCalls", "Wording",
             ]),
         program(
             "defaultsctl",
@@ -174,7 +176,7 @@ let package = Package(
                 "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
                 "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "RoamingTerms",
-                "CLinux", "SystemCalls", argumentParser,
+                "CLinux", "SystemCalls", argumentParser, "Wording",
             ], exclude: ["Completion/Scripts"]),
 
         // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.
@@ -189,11 +191,12 @@ let package = Package(
             exclude: ["hashes.ld", "sections.ld"]),
 
         .target(
-            name: "ExampleSupport", dependencies: ["DefaultsClient", "DefaultsFoundation"],
+            name: "ExampleSupport",
+            dependencies: ["DefaultsClient", "DefaultsFoundation", "KeyedArchive"],
             path: "Sources/Examples/Support", swiftSettings: strict),
         example("Accounts", ["DefaultsFoundation", "KeyedArchive"]),
-        example("BooksOwned"),
-        example("GameOptions", ["DefaultsFoundation"]),
+        example("BooksOwned", ["KeyedArchive"]),
+        example("GameOptions", ["DefaultsFoundation", "KeyedArchive"]),
         example("Library", ["DefaultsFoundation", "DefaultsSecrets", "KeyedArchive"]),
         example("ScaryBugs", ["DefaultsFoundation", "KeyedArchive"]),
 
@@ -234,6 +237,7 @@ let package = Package(
                 .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
             ]),
         tests("HarnessTests", ["TestSupport", "TestTiers"]),
+        tests("WordingTests", ["Wording"]),
         tests("PropertyListTests", ["PropertyList", "TestSupport", "TestTiers"]),
         tests(
             "KeyedArchiveTests",

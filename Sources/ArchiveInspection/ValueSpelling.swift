@@ -1,5 +1,6 @@
 internal import KeyedArchive
 internal import PropertyList
+internal import Wording
 
 /// Spells values for people, each as a part of a line.
 struct ValueSpelling {
@@ -10,8 +11,7 @@ struct ValueSpelling {
 
     /// A number of things.
     func count(_ count: Int, _ unit: String) -> String {
-        if count == 1 { return "1 \(unit)" }
-        return unit == "entry" ? "\(count) entries" : "\(count) \(unit)s"
+        counted(count, unit, unit == "entry" ? "entries" : nil)
     }
 
     /// A name, which is a string of the property list.

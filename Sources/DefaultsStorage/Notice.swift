@@ -1,5 +1,6 @@
 internal import DefaultsModel
 internal import SystemCalls
+internal import Wording
 
 /// A message for the log.
 package struct Notice: Hashable, Sendable, CustomStringConvertible {
@@ -43,14 +44,14 @@ extension Notice {
         Notice(
             severity: .progress,
             description:
-                "\(path) is damaged and is being repaired: \(pages) pages were read so far."
+                "\(path) is damaged and is being repaired: \(counted(pages, "page", verb: "was", "were")) read so far."
         )
     }
 
     static func replaying(_ count: Int) -> Notice {
         Notice(
             severity: .progress,
-            description: "The crash journal is being read: \(count) records so far.")
+            description: "The crash journal is being read: \(counted(count, "record")) so far.")
     }
 
     static func strangeFile(_ path: String, setAside: String) -> Notice {
@@ -71,15 +72,19 @@ extension Notice {
     static func unfinishedRecord(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
             severity: .information,
-            description: "The journal \(path) ends in \(length) bytes at offset \(offset) that are "
-                + "no whole record: a change that was being written and was not acknowledged.")
+            description:
+                "The journal \(path) ends in \(counted(length, "byte")) at offset \(offset) that "
+                + "\(agreeing(length, "is", "are")) no whole record: a change that was being written and "
+                + "was not acknowledged.")
     }
 
     static func damage(_ path: String, offset: Int, length: Int) -> Notice {
         Notice(
             severity: .warning,
-            description: "The journal \(path) is damaged: \(length) bytes at offset \(offset) were "
-                + "skipped, with at least one change. What follows was read.")
+            description:
+                "The journal \(path) is damaged: \(counted(length, "byte")) at offset \(offset) "
+                + "\(agreeing(length, "was", "were")) skipped, with at least one change. What follows "
+                + "was read.")
     }
 
     static func logMissing(_ path: String) -> Notice {
@@ -108,15 +113,15 @@ extension Notice {
     static func replayed(_ count: Int) -> Notice {
         Notice(
             severity: .information,
-            description: "\(count) acknowledged changes that were not in the database were taken "
-                + "from the journal.")
+            description: "Changes that were not in the database were taken from the journal: "
+                + "\(counted(count, "acknowledged change")).")
     }
 
     static func tookUpLate(_ count: Int) -> Notice {
         Notice(
             severity: .warning,
-            description: "\(count) acknowledged changes were found late, in a journal that an "
-                + "earlier process had not found. They were made again.")
+            description: "Changes were found late, in a journal that an earlier process had not "
+                + "found, and were made again: \(counted(count, "acknowledged change")).")
     }
 
     static func notAdopted(_ error: StorageError) -> Notice {

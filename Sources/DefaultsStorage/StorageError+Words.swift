@@ -3,6 +3,7 @@ import DefaultsTerms
 internal import Glibc
 internal import SQLite
 internal import SystemCalls
+internal import Wording
 
 /// The words of every error of this module.
 extension StorageError {
@@ -339,8 +340,9 @@ extension StorageError {
     static func noSpaceForBackup(_ path: String, size: Int, free: Int) -> StorageError {
         StorageError(
             .cannotBackUp,
-            "No backup of \(path) was made: it needs \(size) bytes. Of the \(free) bytes that are "
-                + "free, too few would remain. Make space on the disk.")
+            "No backup of \(path) was made: it needs \(counted(size, "byte")). Of the "
+                + "\(counted(free, "byte")) that \(agreeing(free, "is", "are")) free, too few would "
+                + "remain. Make space on the disk.")
     }
 
     static func backupsUnreadable(_ path: String, _ cause: SystemError) -> StorageError {

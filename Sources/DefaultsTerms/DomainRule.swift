@@ -13,6 +13,19 @@ package enum DomainRule {
         case strayByte(Int)
     }
 
+    /// Why an element is empty, in words.
+    ///
+    /// - Parameters:
+    ///   - offset: The byte at which it ends.
+    ///   - text: The name, with the suffix of a layer if there is one.
+    package static func words(forEmptyElementAt offset: Int, in text: String) -> String {
+        guard offset > 0 else { return "a name cannot begin with a dot" }
+        let end = Array(text.utf8.dropFirst(offset)).first
+        return end == UInt8(ascii: ".")
+            ? "it has two dots in a row, the second at byte \(offset)"
+            : "a name cannot end with a dot"
+    }
+
     /// Checks a name, which has no suffix.
     package static func check(_ name: Substring.UTF8View) throws(Fault) {
         guard !name.isEmpty else { throw .empty }

@@ -146,7 +146,7 @@ extension OpenStepParser {
     /// Returns true if the key has no value, as in `{a;}`, and is its own value.
     private mutating func key() throws(OpenStepFault) -> Bool {
         let start = scanner.offset
-        guard scanner.isAtString else { throw .expected("A key or the end, }", at: start) }
+        guard scanner.isAtString else { throw .expected("A key or the closing }", at: start) }
         let text = try scanner.string()
         let key = writer.add(string: text)
         try note(at: start)
@@ -179,7 +179,7 @@ extension OpenStepParser {
         switch kind {
         case .array:
             guard scanner.skip(",") || scanner.next == UInt8(ascii: ")") else {
-                throw .expected("A comma or the end, )", at: scanner.offset)
+                throw .expected("A comma or the closing )", at: scanner.offset)
             }
         case .dictionary, .strings:
             // GNUstep allows omitting the last one.

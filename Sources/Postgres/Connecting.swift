@@ -96,12 +96,14 @@ final class Connecting: Sendable {
             return conclude(.failure(PostgresError(.noConnection, "there is not enough memory")))
         }
         guard PQstatus(handle) == CONNECTION_OK else {
-            let isPassword =
-                PQconnectionNeedsPassword(handle) != 0 || PQconnectionUsedPassword(handle) != 0
+            let kind: PostgresError.Kind =
+                PQconnectionNeedsPassword(handle) != 0
+                ? .noPassword
+                : PQconnectionUsedPassword(handle) != 0 ? .refusedPassword : .noConnection
             let message = PostgresError.line(String(cString: PQerrorMessage(handle)))
             PQfinish(handle)
             return conclude(
-                .failure(PostgresError(isPassword ? .noPassword : .noConnection, message)))
+                .failure(PostgresError(kind, message)))
         }
         conclude(.success(Handle(pointer: handle)))
     }

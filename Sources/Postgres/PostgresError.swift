@@ -9,8 +9,10 @@ package struct PostgresError: Error, Hashable, Sendable, CustomStringConvertible
     package enum Kind: Hashable, Sendable {
         /// The connection could not be made.
         case noConnection
-        /// There is no password, or the server does not take it.
+        /// The server asks for a password, and there is none.
         case noPassword
+        /// There was a password, and the server does not let its user in.
+        case refusedPassword
         /// The connection was lost, or given up after the time limit: it is unknown what was done.
         case lost
         /// The server refused a statement; the state has five characters.

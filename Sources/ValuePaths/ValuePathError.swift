@@ -1,4 +1,5 @@
 internal import KeyedArchive
+internal import Wording
 
 /// Why a path cannot be parsed, leads nowhere, or cannot be changed.
 package struct ValuePathError: Error, Hashable {
@@ -87,8 +88,8 @@ extension ValuePathError {
     {
         ValuePathError(
             .notFound, step: count + 1,
-            "\(value(path, count)) is \(kind.words) of \(elements) "
-                + "\(unit(elements)); it has no \(step(path, count)).")
+            "\(value(path, count)) is \(kind.words) of "
+                + "\(counted(elements, "element")); it has no \(step(path, count)).")
     }
 
     static func cannotAdd(_ path: ValuePath) -> ValuePathError {
@@ -146,15 +147,13 @@ extension ValuePathError {
             .badValue, step: path.steps.count,
             "\(value(path, path.steps.count)) can only be set to an array"
                 + (count.map {
-                    " of \($0) \(unit($0)), because it has as many keys as values."
+                    " of \(counted($0, "element")), because it has as many keys as values."
                 } ?? "."))
     }
 
     static func tooDeep(_ cause: ArchiveError) -> ValuePathError {
         ValuePathError(.badValue, "The value cannot be set there: \(cause.message)")
     }
-
-    private static func unit(_ count: Int) -> String { count == 1 ? "element" : "elements" }
 
     /// The value at the first `count` steps.
     private static func value(_ path: ValuePath, _ count: Int) -> String {

@@ -1,6 +1,7 @@
 import DBus
 @preconcurrency import Glibc
 import RoamingPostgres
+import Wording
 
 /// The commands of a server's administrator.
 enum Administration {
@@ -50,7 +51,7 @@ enum Administration {
         case .users(let address):
             return try await ServerSetup.users(at: address, on: loop).map { user in
                 let counts = [(user.keys, "key"), (user.bytes, "byte"), (user.machines, "machine")]
-                    .map { count, noun in "\(count) \(noun)\(count == 1 ? "" : "s")" }
+                    .map { count, noun in counted(count, noun) }
                 return ([user.name] + counts + (user.mayRoam ? [] : ["may not roam"]))
                     .joined(separator: "  ")
             }

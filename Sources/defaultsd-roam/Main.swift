@@ -8,6 +8,7 @@ import DefaultsRoaming
 @preconcurrency import Glibc
 import ServiceLife
 import SystemCalls
+import Wording
 
 /// `defaultsd-roam`: keeps the defaults of a user the same on several machines.
 @main
@@ -91,7 +92,8 @@ extension RoamStatus {
         switch state {
         case .off: "Roaming is not set up"
         case .paused: "Roaming is paused"
-        case .upToDate: "\(same) keys are the same here and there, \(waiting) are to be sent"
+        case .upToDate:
+            "\(counted(same, "key", verb: "is", "are")) the same here and there, \(waiting) to be sent"
         case .working: "Exchanging changes"
         case .failing: "Interrupted: \(problem)"
         }

@@ -25,6 +25,7 @@ import Testing
         for _ in 0..<3 { #expect(defaults[.loudness] == 5) }
         let error = #expect(throws: DefaultsError.self) { try defaults.value(of: .loudness) }
         #expect(error?.code == .undecodable && error?.underlyingError is DecodingError)
+        #expect(error?.message.contains("is not an integer") == true, "\(error?.message ?? "")")
         #expect(throws: DefaultsError.self) { try defaults.value(of: .loudness, in: .domain) }
         defaults[text] = "louder"
         #expect(defaults[.loudness] == 5)

@@ -341,6 +341,27 @@ import Testing
         #expect(status.contains(/"newestBackup":"\d{4}-\d\d-\d\dT/), "\(status)")
     }
 
+    @Test func `The paths of backups are those of their files, which can be copied and restored`()
+        throws
+    {
+        desktop.tool("write", "org.example.App", "Key", "-int", "1")
+        desktop.tool("backup", "now")
+        desktop.tool("write", "org.example.App", "Key", "-int", "2")
+        desktop.tool("backup", "now")
+        let paths = try desktop.tool("backup", "list", "--paths").requireOutput()
+            .split(separator: "\n").map(String.init)
+        #expect(paths.count == 2)
+        for path in paths {
+            #expect(path.hasPrefix("/") && FileManager.default.fileExists(atPath: path), "\(path)")
+        }
+        let list = try desktop.tool("backup", "list", "--json").requireOutput()
+        for path in paths { #expect(list.contains("\"path\":\"\(path)\""), "\(list)") }
+        let copy = desktop.directory.path + "/copy.db"
+        try FileManager.default.copyItem(atPath: paths[1], toPath: copy)
+        try desktop.tool("backup", "restore", copy).requireOutput()
+        #expect(try desktop.tool("read", "org.example.App", "Key").requireOutput() == "1\n")
+    }
+
     @Test func `A name may be shortened if it stays unique`() throws {
         desktop.tool("write", "org.example.App", "Key", "-int", "1")
         let name = try desktop.tool("backup", "now").requireOutput()

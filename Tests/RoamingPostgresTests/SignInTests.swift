@@ -131,8 +131,10 @@ struct SignInTests {
         try await ben.meet()
         try await ben.push(edit("k", "2"))
 
-        try await refuse(machine("ben", "passfile=\(wrong)"), .refused, "password")
-        try await refuse(machine("ben", "passfile=/nonexistent"), .refused, "~/.pgpass")
+        try await refuse(
+            machine("ben", "passfile=\(wrong)"), .refused, "if the password is wrong, correct it")
+        try await refuse(
+            machine("ben", "passfile=/nonexistent"), .refused, "put the password into ~/.pgpass")
         // Ada's certificate is not for the other one.
         try await refuse(machine("ben", certificate), .refused, "password")
         try await refuse(machine("ada"), .unreachable, "certificate")

@@ -1,5 +1,6 @@
 import Glibc
 import SystemCalls
+import Wording
 
 /// A failure of a D-Bus operation: one that the bus or a peer reported, or one found here before
 /// anything was sent.
@@ -71,7 +72,7 @@ extension DBusError {
 
     static func silent(_ address: Address, after limit: Duration) -> DBusError {
         let (seconds, rest) = limit.components
-        let words = rest == 0 ? "\(seconds) seconds" : "\(limit)"
+        let words = rest == 0 ? counted(seconds, "second") : "\(limit)"
         return DBusError(
             .timeout,
             "The bus at \(address.text) has not answered within \(words). It may be stopped, or "

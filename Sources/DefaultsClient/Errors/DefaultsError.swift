@@ -1,6 +1,7 @@
 package import DBus
 package import DefaultsProtocol
 import DefaultsTerms
+internal import Wording
 
 /// Why the library or the service could not do what an application asked for.
 ///
@@ -243,7 +244,8 @@ extension DefaultsError {
             case .empty: "it is empty"
             case .tooLong(let length):
                 "it has \(length) bytes, and at most \(DomainRule.maximumLength) are allowed"
-            case .emptyElement(let offset): "the element that ends at byte \(offset) is empty"
+            case .emptyElement(let offset):
+                DomainRule.words(forEmptyElementAt: offset, in: domain)
             case .strayByte(let offset) where Array(domain.utf8)[offset] == UInt8(ascii: "@"):
                 "a suffix such as @host selects a layer. Name the layer in the call"
             case .strayByte(let offset): "the character at byte \(offset) is not allowed"
@@ -307,7 +309,7 @@ extension DefaultsError {
 
     static func notOfType(_ type: Any.Type, argument key: KeyName) -> DefaultsError {
         DefaultsError(
-            .undecodable, "The argument -\(key) of the command line is not a value of \(type).")
+            .undecodable, "The argument -\(key) of the command line is not \(words(for: type)).")
     }
 
     /// A change that would be derived from a value that cannot be read.

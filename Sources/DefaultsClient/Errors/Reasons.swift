@@ -1,3 +1,5 @@
+import Wording
+
 /// An error whose description never contains a stored value, so that a log may contain the description.
 ///
 /// If a value cannot be read or archived, the library's own errors and lines on standard error quote the
@@ -14,7 +16,7 @@ func reason(of error: any Error) -> String {
     case let error as DefaultsError: error.message
     case DecodingError.keyNotFound(let key, _): "The field '\(key.stringValue)' is missing."
     case DecodingError.typeMismatch(let type, _), DecodingError.valueNotFound(let type, _):
-        "A value in it is not of the type \(type)."
+        "A value in it is not \(words(for: type))."
     case is DecodingError: "A value in it is not valid."
     case is EncodingError: "A value in it cannot be archived."
     case let error as any LoggableError:

@@ -40,7 +40,8 @@ extension ModelError {
     static func emptyElement(in text: String, offset: Int) -> ModelError {
         domain(
             text, offset: offset,
-            "the element that ends at byte \(offset) is empty. Elements are joined by single dots")
+            "\(DomainRule.words(forEmptyElementAt: offset, in: text)). Put single dots between "
+                + "elements")
     }
 
     static func strayCharacter(in text: String, offset: Int) -> ModelError {

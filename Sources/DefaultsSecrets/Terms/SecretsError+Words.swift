@@ -1,4 +1,5 @@
 internal import DBus
+internal import Wording
 
 /// The messages of these errors.
 extension SecretsError {
@@ -19,7 +20,7 @@ extension SecretsError {
     static func tooLarge(_ name: SecretName, _ size: Int) -> SecretsError {
         SecretsError(
             .tooLarge, name,
-            "\(subject(name)) is not stored: it has \(size) bytes, and the limit is "
+            "\(subject(name)) is not stored: it has \(counted(size, "byte")), and the limit is "
                 + "\(StoredSecret.maximumSize). Store the data in an encrypted file, and its key here."
         )
     }
@@ -27,7 +28,7 @@ extension SecretsError {
     static func unencodable(_ name: SecretName, _ type: Any.Type) -> SecretsError {
         SecretsError(
             .unencodable, name,
-            "\(subject(name)) is not stored: the type \(type) could not encode the value.")
+            "\(subject(name)) is not stored: it could not be encoded as \(words(for: type)).")
     }
 
     static func undecodable(
@@ -37,7 +38,7 @@ extension SecretsError {
             hasArchive ? "a keyed archive of another type" : "data in another form"
         return SecretsError(
             .undecodable, name,
-            "\(subject(name)) cannot be read as \(type): the keyring has \(found). Another program, "
+            "\(subject(name)) cannot be read as \(words(for: type)): the keyring has \(found). Another program, "
                 + "or another version of this one, has stored it. Set it again, or reset it.")
     }
 

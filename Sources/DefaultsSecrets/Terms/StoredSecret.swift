@@ -1,4 +1,5 @@
 internal import KeyedArchive
+internal import Wording
 
 /// A secret in the form that the keyring stores.
 struct StoredSecret: Hashable, Sendable {
@@ -17,7 +18,7 @@ struct StoredSecret: Hashable, Sendable {
 
 extension StoredSecret: CustomStringConvertible, CustomReflectable {
     /// Its size; never the bytes.
-    var description: String { "a secret of \(bytes.count) bytes" }
+    var description: String { "a secret of \(counted(bytes.count, "byte"))" }
     /// Nothing.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

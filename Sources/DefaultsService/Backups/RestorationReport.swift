@@ -3,6 +3,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
 import KeyedArchive
+import Wording
 
 /// What is to be restored, and how.
 struct Restoration {
@@ -118,7 +119,7 @@ struct RestorationReport: CustomStringConvertible {
     var description: String {
         let damaged = damaged == 0 ? "" : ", \(damaged) damaged in the backup"
         let locked = locked == 0 ? "" : ", \(locked) locked"
-        return "\(set) \(set == 1 ? "key" : "keys") set, \(removed) removed\(damaged)\(locked)"
+        return "\(counted(set, "key")) set, \(removed) removed\(damaged)\(locked)"
             + (undo.map { "; '\($0.name)' undoes that" } ?? "")
     }
 }

@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import Logging
+import Wording
 
 /// The queue of work on backups and free space, and the state of the daily backup.
 struct Upkeep {
@@ -185,7 +186,7 @@ extension DefaultsObject {
             try checkNotEnding()
             switch try await writer.backUp(kind, sparing: spared) {
             case .made(let backup):
-                logger.info("Made the backup \(backup.name) of \(backup.size) bytes.")
+                logger.info("Made the backup \(backup.name) of \(counted(backup.size, "byte")).")
                 trouble.damage = ""
                 return .success(backup)
             case .damaged(let damage):
@@ -232,7 +233,8 @@ extension DefaultsObject {
         do {
             switch try await writer.backUp(.daily) {
             case .made(let backup):
-                logger.info("Made the daily backup \(backup.name) of \(backup.size) bytes.")
+                logger.info(
+                    "Made the daily backup \(backup.name) of \(counted(backup.size, "byte")).")
                 (upkeep.isFailing, upkeep.pause) = (false, nil)
                 trouble.damage = ""
             case .damaged(let damage):

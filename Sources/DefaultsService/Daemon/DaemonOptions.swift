@@ -5,6 +5,7 @@ package import DefaultsFiles
 import DefaultsStorage
 import Glibc
 import SystemCalls
+internal import Wording
 
 /// The options of the daemon.
 package struct DaemonOptions: Sendable {
@@ -161,7 +162,7 @@ package struct LifeCycleError: Error, CustomStringConvertible {
     static func tooFewDescriptors(_ limit: Int, least: Int) -> LifeCycleError {
         LifeCycleError(
             description:
-                "This process may have only \(limit) files open, and needs \(least). Raise the limit with "
+                "This process may have only \(counted(limit, "file")) open, and needs \(least). Raise the limit with "
                 + "'ulimit -n', or LimitNOFILE= in its unit.")
     }
 

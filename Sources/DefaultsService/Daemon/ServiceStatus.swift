@@ -3,6 +3,7 @@ import DefaultsModel
 import DefaultsStorage
 import Glibc
 import ServiceLife
+import Wording
 
 /// The state of the service in one line, for the log and `systemctl --user status`.
 extension DefaultsObject {
@@ -25,18 +26,14 @@ extension DefaultsObject {
     private var contents: String {
         let usage = try? quotas.usage { try database.usage(of: nil) }
         let amounts = usage.map {
-            "\(Self.count($0.keys, "key")) in \(Self.count($0.domains, "domain")), "
+            "\(counted($0.keys, "key")) in \(counted($0.domains, "domain")), "
         }
         let generation = "generation \(database.generation), "
         let pending = database.pendingChanges
         let onDisk =
-            pending == 0 ? "all on disk" : "\(Self.count(pending, "change")) not on disk yet"
+            pending == 0 ? "all on disk" : "\(counted(pending, "change")) not on disk yet"
         let flush = lastFlush.map { "; last flush at \(Self.universalTime($0))" } ?? ""
         return "\(amounts ?? "")\(generation)\(onDisk)\(flush)"
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
     /// A moment in ISO 8601: a daemon that is confined cannot read the rules of its time zone.

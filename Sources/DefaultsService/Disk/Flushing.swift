@@ -4,6 +4,7 @@ import DefaultsProtocol
 import DefaultsStorage
 import Glibc
 import Logging
+import Wording
 
 /// Writes pending changes to the store when ``DiskKeeper`` says so.
 extension DefaultsObject {
@@ -108,7 +109,7 @@ extension DefaultsObject {
         do {
             let hasChores = try await writer.write(batch)
             database.finishFlush(batch, .success(()))
-            logger.debug("wrote \(batch.rowCount) rows in \(began.duration(to: now))")
+            logger.debug("wrote \(counted(batch.rowCount, "row")) in \(began.duration(to: now))")
             flushSucceeded()
             if hasChores { tidyUp() }
         } catch {

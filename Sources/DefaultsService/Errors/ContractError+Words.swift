@@ -4,6 +4,7 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import DefaultsTerms
+import Wording
 
 /// The messages of this module's own refusals.
 extension ContractError {
@@ -83,7 +84,7 @@ extension ContractError {
     init(tooLargeDomains count: Int) {
         self.init(
             .tooLarge,
-            "The contents of the \(count) domains are larger than a reply, which is at most "
+            "The contents of \(counted(count, "domain")) are larger than a reply, which is at most "
                 + "\(ContractLimits.maximumReplySize >> 20) MiB. Attach fewer at a time.")
     }
 
@@ -125,16 +126,19 @@ extension ContractError {
         let limit = quota.limit
         let fact =
             switch quota.bound {
-            case .domainKeys: "The domain \(quota.name) may have at most \(limit) keys"
-            case .domainBytes: "The domain \(quota.name) may have at most \(limit) bytes"
-            case .keys: "The domains of \(quota.name) may have at most \(limit) keys together"
-            case .bytes: "The domains of \(quota.name) may have at most \(limit) bytes together"
-            case .domains: "\(quota.name) may have at most \(limit) domains"
-            case .allDomains: "All programs together may have at most \(limit) domains"
-            case .bytesPerMinute: "A program may set at most \(limit) bytes a minute"
+            case .domainKeys: "The domain \(quota.name) may have at most \(counted(limit, "key"))"
+            case .domainBytes: "The domain \(quota.name) may have at most \(counted(limit, "byte"))"
+            case .keys:
+                "The domains of \(quota.name) may have at most \(counted(limit, "key")) together"
+            case .bytes:
+                "The domains of \(quota.name) may have at most \(counted(limit, "byte")) together"
+            case .domains: "\(quota.name) may have at most \(counted(limit, "domain"))"
+            case .allDomains:
+                "All programs together may have at most \(counted(limit, "domain"))"
+            case .bytesPerMinute: "A program may set at most \(counted(limit, "byte")) a minute"
             case .freeDisk:
                 "The disk has too little space left for the domain \(quota.name): while less than "
-                    + "\(limit) bytes are free after what is pending, only domains up to "
+                    + "\(counted(limit, "byte", verb: "is", "are")) free after what is pending, only domains up to "
                     + "\(QuotaTerms.smallDomain >> 20) MiB may grow"
             }
         let advice =
@@ -151,7 +155,7 @@ extension ContractError {
         let seconds = max(1, Int((wait / .seconds(1)).rounded(.up)))
         self.init(
             .limitsExceeded,
-            "A program may set at most \(quota.limit) bytes a minute (\(quota.bound.rawValue)). Call "
+            "A program may set at most \(counted(quota.limit, "byte")) a minute (\(quota.bound.rawValue)). Call "
                 + "again in \(seconds) s.", .nothingChanged)
     }
 

@@ -1,5 +1,6 @@
 package import DefaultsModel
 internal import DefaultsTerms
+internal import Wording
 
 /// What a repair has kept and what is lost.
 struct RepairReport {
@@ -126,7 +127,7 @@ extension RepairReport: CustomStringConvertible {
     }
 
     private static func keys(_ count: Int, _ one: String, _ several: String) -> String {
-        "\(count) \(count == 1 ? "key" : "keys") \(count == 1 ? one : several)"
+        counted(count, "key", verb: one, several)
     }
 
     private static func list(_ names: [EntryName], _ count: Int) -> String {

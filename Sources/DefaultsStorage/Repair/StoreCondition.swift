@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemCalls
+internal import Wording
 
 /// What is known about the files of a store before SQLite opens them.
 ///
@@ -83,7 +84,8 @@ struct StoreCondition {
         let isCut = (present..<max(present, pages)).contains {
             log?.versions(of: $0 + 1).isEmpty ?? true
         }
-        return isCut ? "The file \(path) was cut off: of \(pages) pages it had \(present)." : nil
+        return isCut
+            ? "The file \(path) was cut off: of \(counted(pages, "page")) it had \(present)." : nil
     }
 
     /// Whether another program, or a later version of this one, has made the database.

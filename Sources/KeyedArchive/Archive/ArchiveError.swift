@@ -1,4 +1,5 @@
 public import PropertyList
+internal import Wording
 
 /// Why bytes are not a keyed archive, or why an archive cannot be shown, and where the fault is.
 public struct ArchiveError: Error, Hashable {
@@ -76,8 +77,7 @@ extension ArchiveError {
     static func uidOutOfRange(_ uid: UInt64, count: Int, at offset: Int) -> ArchiveError {
         ArchiveError(
             .badReference, at: offset,
-            "A reference has UID \(uid); the archive has only \(count) "
-                + "\(count == 1 ? "object" : "objects").")
+            "A reference has UID \(uid); the archive has only \(counted(count, "object")).")
     }
 
     static func spelledReference(at offset: Int) -> ArchiveError {

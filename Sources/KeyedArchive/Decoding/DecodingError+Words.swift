@@ -1,4 +1,5 @@
 internal import PropertyList
+internal import Wording
 
 extension ArchiveError.Code {
     /// A value of the archive does not fit the type that is decoded from it.
@@ -119,7 +120,7 @@ extension DecodingError {
             Context(
                 codingPath: path,
                 debugDescription:
-                    "The array has only \(count) \(count == 1 ? "element" : "elements")."))
+                    "The array has only \(counted(count, "element"))."))
     }
 
     static func onlyString(_ type: Any.Type, at path: [any CodingKey]) -> DecodingError {

@@ -145,7 +145,11 @@ extension JSONScanner {
         skipSpace()
         let start = offset
         guard next == UInt8(ascii: "\"") else {
-            throw fault("A key in quotation marks is expected here.")
+            // An empty object has ended before: this is the end only after a comma.
+            throw next == UInt8(ascii: "}")
+                ? fault(
+                    "A key in quotation marks is expected here, after the comma. Remove the comma.")
+                : fault("A key in quotation marks is expected here.")
         }
         let key = JSONObjectReader.Element(text: try string(), offset: start)
         skipSpace()
@@ -163,7 +167,11 @@ extension JSONScanner {
         repeat {
             skipSpace()
             let start = offset
-            guard next == UInt8(ascii: "\"") else { throw fault("A string is expected here.") }
+            guard next == UInt8(ascii: "\"") else {
+                throw next == UInt8(ascii: "]")
+                    ? fault("A string is expected here, after the comma. Remove the comma.")
+                    : fault("A string is expected here.")
+            }
             elements.append(.init(text: try string(), offset: start))
             skipSpace()
         } while skip(UInt8(ascii: ","))

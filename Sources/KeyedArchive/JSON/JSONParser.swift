@@ -88,7 +88,10 @@ struct JSONParser {
         case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
             try literal()
         default:
-            throw scanner.fault("A value is expected here.")
+            // An empty array has ended before: this is the end only after a comma.
+            throw next == UInt8(ascii: "]") && stack.last?.isDictionary == false
+                ? scanner.fault("A value is expected here, after the comma. Remove the comma.")
+                : scanner.fault("A value is expected here.")
         }
     }
 

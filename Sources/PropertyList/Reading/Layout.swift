@@ -1,3 +1,5 @@
+import Wording
+
 /// The trailer of a binary property list: its last 32 bytes, which say where everything is.
 ///
 /// The layout is that of `CFBinaryPlistTrailer` in
@@ -33,7 +35,8 @@ struct Trailer: Sendable {
             throw .badTrailer(at: start + 24, "the offset table is outside the file")
         }
         guard objectCount > 0, objectCount <= offsetTable - UInt64(Self.header.count) else {
-            throw .badTrailer(at: start + 8, "the file has no room for \(objectCount) objects")
+            throw .badTrailer(
+                at: start + 8, "the file has no room for \(counted(objectCount, "object"))")
         }
         guard objectCount <= limits.objectCount, objectCount < UInt32.max - 1 else {
             throw .tooManyObjects(objectCount, limit: limits.objectCount, at: start + 8)

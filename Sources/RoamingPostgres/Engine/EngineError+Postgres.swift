@@ -11,6 +11,11 @@ extension EngineError {
                 .refused,
                 "the server does not let you in: \(said); put the password into ~/.pgpass, or use a "
                     + "certificate or Kerberos")
+        case .refusedPassword:
+            self.init(
+                .refused,
+                "the server does not let you in: \(said); if the password is wrong, correct it in "
+                    + "~/.pgpass or in the file that the address names")
         case .noConnection:
             let hint = said.contains("GSSAPI") ? "get a Kerberos ticket with 'kinit'; " : ""
             self.init(

@@ -3,6 +3,7 @@ import DefaultsClient
 import DefaultsDconf
 import DefaultsProtocol
 import KeyedArchive
+import Wording
 
 /// The way of one door to defaultsd, and back.
 ///
@@ -78,7 +79,7 @@ struct Adoption {
             + "Programs use defaultsd now."
             + (left == 0
                 ? ""
-                : " \(Amount.of(left, "value")) of these were left out, as their keys are locked.")
+                : " \(counted(left, "value")) of these were left out, as their keys are locked.")
             + remainder(of: door.rivalLibrary, using: door.rival)
             + (await advice(isAdopted: true))
     }
@@ -429,7 +430,7 @@ struct Adoption {
 
     private static func count(_ domains: [ImportedDomain]) -> String {
         let values = domains.reduce(0) { $0 + $1.entries.count }
-        return "\(Amount.of(values, "value")) of \(Amount.of(domains.count, "domain"))"
+        return "\(counted(values, "value")) of \(counted(domains.count, "domain"))"
     }
 }
 

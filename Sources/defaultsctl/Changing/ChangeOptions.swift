@@ -2,6 +2,7 @@ import ArgumentParser
 import DefaultsClient
 import DefaultsProtocol
 import KeyedArchive
+import Wording
 
 /// Options for when a change is done, and what is reported about it.
 struct ChangeOptions: ParsableArguments {
@@ -86,7 +87,7 @@ struct LockOption: ParsableArguments {
         guard skipLocked else { return [] }
         let locked = try await defaults.lockedKeys(of: keys, in: domain).map(\.key)
         if let first = locked.first {
-            let others = locked.count > 1 ? " and \(Amount.of(locked.count - 1, "other key"))" : ""
+            let others = locked.count > 1 ? " and \(counted(locked.count - 1, "other key"))" : ""
             Complaint.say(
                 "'\(first.inBrief)'\(others) of \(domain.onOneLine) "
                     + "\(locked.count > 1 ? "are" : "is") locked by the administrator, and "

@@ -2,6 +2,7 @@ import ArgumentParser
 import DefaultsClient
 @preconcurrency import Glibc
 import SystemCalls
+import Wording
 
 /// `defaultsctl backup`: backups of everything.
 ///
@@ -15,16 +16,32 @@ struct BackupCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Lists the backups, the newest first.",
-            discussion: "Each line shows the name, local time, generation, size in bytes and kind.")
+            discussion: """
+                Each line shows the name, local time, generation, size in bytes and kind. To take the \
+                values to another machine, copy a file that --paths prints, and give it to 'backup \
+                restore' there.
+                """)
 
         @Flag(help: "Print a JSON array. Dates are in ISO 8601 and UTC.")
         var json = false
 
+        @Flag(help: "Print the path of each file instead, one on each line.")
+        var paths = false
+
+        func validate() throws {
+            if json, paths { throw ValidationError("--json has the paths, too. Omit --paths.") }
+        }
+
         func run(with defaults: RemoteDefaults) async throws {
             let backups = try await defaults.backups()
+            let directory = try await Self.directory(of: defaults)
             if json {
-                let objects = try backups.map(Self.object)
+                let objects = try backups.map { try Self.object($0, in: directory) }
                 return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
+            }
+            if paths {
+                for backup in backups { try SafeOutput.print(Self.path(of: backup, in: directory)) }
+                return
             }
             var columns = Columns(areNumbers: [false, false, true, true, false])
             columns.rows = backups.map {
@@ -33,11 +50,24 @@ struct BackupCommands: AsyncParsableCommand {
             for line in columns.lines { try SafeOutput.print(line) }
         }
 
-        private static func object(_ backup: RemoteBackup) throws -> String {
+        /// The directory of the backups, which is beside the database.
+        private static func directory(of defaults: RemoteDefaults) async throws -> String {
+            let database = try await defaults.status().databasePath
+            return database.prefix(through: database.lastIndex(of: "/") ?? database.startIndex)
+                + "backups"
+        }
+
+        private static func path(of backup: RemoteBackup, in directory: String) -> String {
+            "\(directory)/\(backup.name).db"
+        }
+
+        private static func object(
+            _ backup: RemoteBackup, in directory: String
+        ) throws -> String {
             try ShownJSON.object([
                 ("name", backup.name.quoted), ("date", UniversalTime(backup.date).text.quoted),
                 ("generation", "\(backup.generation)"), ("size", "\(backup.size)"),
-                ("kind", backup.kind.quoted),
+                ("kind", backup.kind.quoted), ("path", path(of: backup, in: directory).quoted),
             ])
         }
     }
@@ -191,13 +221,13 @@ extension BackupCommands.Restore {
             return "  \($0.domain): \(counts($0.set.count, $0.removed.count))\(locked)"
         }
         let total =
-            "\(source.onOneLine): \(Amount.of(outcome.set, "key")) would be set, "
+            "\(source.onOneLine): \(counted(outcome.set, "key")) would be set, "
             + "\(outcome.removed) removed"
         return ([total] + domains + remarks(outcome)).joined(separator: "\n")
     }
 
     private static func counts(_ set: some BinaryInteger, _ removed: some BinaryInteger) -> String {
-        "\(Amount.of(set, "key")) set, \(removed) removed"
+        "\(counted(set, "key")) set, \(removed) removed"
     }
 
     private static func remarks(_ outcome: RestorationOutcome) -> [String] {
@@ -211,7 +241,7 @@ extension BackupCommands.Restore {
         }
         if outcome.locked > 0 {
             remarks.append(
-                "\(Amount.of(outcome.locked, "key")) locked by the administrator, left unchanged")
+                "\(counted(outcome.locked, "key")) locked by the administrator, left unchanged")
         }
         return remarks
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 @preconcurrency import Glibc
+import Wording
 
 /// `defaultsctl factory-reset`: resets everything, as if the user had never set anything.
 struct FactoryReset: ServiceCommand {
@@ -63,9 +64,9 @@ struct FactoryReset: ServiceCommand {
         }
         let remark =
             locked == 0
-            ? "" : "\n\(Amount.of(locked, "key")) locked by the administrator, left unchanged"
+            ? "" : "\n\(counted(locked, "key")) locked by the administrator, left unchanged"
         try tell(
-            "\(Amount.of(removed, "key")) removed from \(Amount.of(changed, "domain"))\(remark)\n"
+            "\(counted(removed, "key")) removed from \(counted(changed, "domain"))\(remark)\n"
                 + "to undo: defaultsctl backup restore \(undo)",
             removed: removed,
             [("removed", "\(removed)"), ("locked", "\(locked)"), ("undo", try undo.quoted)])
@@ -80,7 +81,7 @@ struct FactoryReset: ServiceCommand {
     /// Asks the user at the terminal.
     private static func isConfirmed(_ count: Int) -> Bool {
         fputs(
-            "This removes everything that you have set in \(Amount.of(count, "domain")). Continue? [y/N] ",
+            "This removes everything that you have set in \(counted(count, "domain")). Continue? [y/N] ",
             stderr)
         let answer = readLine()?.lowercased() ?? ""
         return ["y", "yes"].contains(answer)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 import KeyedArchive
+import Wording
 
 struct Find: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -48,7 +49,7 @@ struct Find: ServiceCommand {
 
     /// How many keys were found, in the words of macOS for its name: scripts look for "1 keys".
     private static func amount(_ count: Int) -> String {
-        ProgramName.current == .defaults ? "\(count) keys" : Amount.of(count, "key")
+        ProgramName.current == .defaults ? "\(count) keys" : counted(count, "key")
     }
 
     private func printText(_ found: [(name: String, entries: [DefaultsEntry])]) throws {

@@ -1,4 +1,5 @@
 import DefaultsClient
+import Wording
 
 /// Statistics about the database and the programs that write to it.
 ///
@@ -68,12 +69,12 @@ extension Census {
                 ["uptime", Amount.time(activity.uptime)],
                 ["calls since start", "\(activity.calls)"],
                 ["changes since start", "\(activity.changes)"],
-                ["flushes since start", Amount.of(activity.flushes, "time")],
+                ["flushes since start", counted(activity.flushes, "time")],
             ]
         }
         var largest = Columns(areNumbers: [true, true, false])
         largest.rows = domains.prefix(longest).map {
-            [Amount.bytes($0.bytes), Amount.of($0.keys, "key"), $0.name]
+            [Amount.bytes($0.bytes), counted($0.keys, "key"), $0.name]
         }
         var values = Columns(areNumbers: [true, false, false])
         values.rows = self.values.prefix(longest).map {

@@ -3,6 +3,7 @@ import DefaultsFiles
 import DefaultsModel
 @preconcurrency import Glibc
 import SystemCalls
+import Wording
 
 /// Checks the files of administrators and vendors, and who can write the mandatory ones.
 struct LayerCheck {
@@ -50,7 +51,8 @@ struct LayerCheck {
                 "layers' files", files.isEmpty ? "There are none." : "\(files.count), all valid")
         }
         let others =
-            complaints.count > 1 ? " (and \(complaints.count - 1) more files are invalid)" : ""
+            complaints.count > 1
+            ? " (and \(counted(complaints.count - 1, "more file", verb: "is", "are")) invalid)" : ""
         return .problem(
             "layers' files", "\(first)\(others)",
             "Its last valid contents, if any, stay in force. 'defaultsctl lint' lists all "

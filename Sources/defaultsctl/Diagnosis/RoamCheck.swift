@@ -1,6 +1,7 @@
 import DBus
 import DefaultsClient
 import RoamingTerms
+import Wording
 
 /// Checks the roaming service, if it runs.
 struct RoamCheck {
@@ -36,7 +37,9 @@ struct RoamCheck {
             guard case .uint64(let same) = status["Same"], status["State"] != .string("off") else {
                 return [.ok(subject, "It is turned off.")]
             }
-            return [.ok(subject, "\(Amount.of(same, "key")) are the same here and there.")]
+            return [
+                .ok(subject, "\(counted(same, "key", verb: "is", "are")) the same here and there.")
+            ]
         } catch {
             return [
                 .problem(
@@ -53,7 +56,7 @@ struct RoamCheck {
         if case .dictionary(_, _, let obstacles) = status["Obstacles"], !obstacles.isEmpty {
             findings.append(
                 .warning(
-                    subject, "\(Amount.of(obstacles.count, "key")) cannot roam for now.", advice))
+                    subject, "\(counted(obstacles.count, "key")) cannot roam for now.", advice))
         }
         let unusable = RoamStatusCommand.unusable(status)
         if let first = unusable.first {

@@ -3,6 +3,7 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 import SystemCalls
+import Wording
 
 /// Checks the bus and the service.
 ///
@@ -234,7 +235,7 @@ struct ServiceCheck {
                     "storage",
                     status.pendingChanges == 0
                         ? "Everything is on disk."
-                        : "\(Amount.of(status.pendingChanges, "change")) not on disk yet."))
+                        : "\(counted(status.pendingChanges, "change")) not on disk yet."))
         }
         if let expected = places.database, let directory, expected != directory,
             !FileIdentity.areSame(expected, directory)

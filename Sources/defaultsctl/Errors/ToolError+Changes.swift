@@ -1,4 +1,5 @@
 import DefaultsTerms
+import Wording
 
 /// Messages about changes that cannot be made.
 extension ToolError {
@@ -39,7 +40,7 @@ extension ToolError {
         _ removed: Int, undo: String, because error: any Error
     ) -> ToolError {
         ToolError(error).remarking(
-            "\(Amount.of(removed, "key")) had already been removed. To undo this, run "
+            "\(counted(removed, "key")) had already been removed. To undo this, run "
                 + "'defaultsctl backup restore \(undo)'.")
     }
 

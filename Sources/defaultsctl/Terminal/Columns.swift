@@ -33,11 +33,6 @@ enum Amount {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// A number of things, such as `1 key` and `2 keys`.
-    static func of(_ count: some BinaryInteger, _ word: String) -> String {
-        "\(count) \(word)\(count == 1 ? "" : "s")"
-    }
-
     /// A number of seconds, in the two largest units.
     static func time(_ seconds: UInt64) -> String {
         switch seconds {
