@@ -58,6 +58,13 @@ struct DomainEdits {
 // MARK: Checking
 
 extension DomainEdits {
+    /// The keys that have a value afterwards.
+    var keysWithValues: [String] {
+        keys.filter { key in
+            if case .remove = edits[key] { false } else { true }
+        }
+    }
+
     /// The error of the edit of one key.
     struct KeyFailure: Error {
         let domain: String

@@ -48,6 +48,9 @@ struct Apply: AsyncParsableCommand {
         do {
             let isChanged = try await document.domains.apply(
                 to: defaults, isDurable: change.wait, comparing: change.changed)
+            for edits in document.domains {
+                UnknownKeys.remark(on: edits.keysWithValues, in: edits.domain)
+            }
             try await change.report(isChanged, on: defaults)
         } catch {
             throw document.failure(error)

@@ -15,7 +15,8 @@ struct Explain: ServiceCommand {
             and global-system. An arrow marks the value that applies. After the value come a lock, \
             if there is one, and the file of the value or the lock. If the user has set the value \
             that applies, the line after them says when. If an installed GSettings \
-            schema has the key, the last lines say what it is and which values it may have.
+            schema has the key, the last lines say what it is, which values it may have, and its \
+            default, which applies if no layer has a value.
 
             Without a key, this lists all keys of the domain that are managed, locked, or in \
             several layers. Each line shows the layer that applies, its state, the weaker layers \

@@ -58,6 +58,8 @@ struct Import: AsyncParsableCommand {
         let isChanged = try await defaults.store(
             entries, in: domain, removingOthers: replace, keeping: skipped,
             comparing: change.changed)
+        UnknownKeys.remark(
+            on: entries.map(\.key).filter { !skipped.contains($0) }, in: domain)
         try await change.finish(isChanged, on: defaults)
     }
 

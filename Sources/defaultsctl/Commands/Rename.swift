@@ -30,6 +30,7 @@ struct Rename: ServiceCommand {
             try await defaults.move(
                 oldKey, to: newKey, in: domain,
                 replacing: replace || ProgramName.current == .defaults)
+            UnknownKeys.remark(on: [newKey], in: domain)
             try await change.finish(oldKey != newKey, on: defaults)
         } catch let error as DefaultsError where error.code == .notFound {
             throw ToolError.noKeyToRename(oldKey, in: domain)

@@ -83,14 +83,17 @@ struct Write: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         if json == nil, archive == nil, words.isEmpty {
+            let entries = try domainEntries()
             let isChanged = try await defaults.store(
-                try domainEntries(), in: domain, removingOthers: true, comparing: change.changed)
+                entries, in: domain, removingOthers: true, comparing: change.changed)
+            UnknownKeys.remark(on: entries.map(\.key), in: domain)
             return try await change.finish(isChanged, on: defaults)
         }
         var edits = DomainEdits(of: domain)
         edits.isDurable = change.wait
         try edits.add(edit(), of: key, ifStillAt: expectation.ifGeneration)
         let isChanged = try await edits.apply(to: defaults, comparing: change.changed)
+        UnknownKeys.remark(on: [key], in: domain)
         try await change.report(isChanged, on: defaults)
     }
 

@@ -9,16 +9,19 @@ struct Explanation {
     let key: String
     /// The layers that have the key or lock it, the strongest first.
     private var layers: [(entry: LayerEntry, value: KeyedArchive?, changed: UInt64?)] = []
+    /// What an installed schema says about the key; nil if none has it.
+    private let schema: SchemaNote?
 
     /// Gets the information from the service.
     ///
     /// - Parameter largest: The largest value to read, in bytes.
-    /// - Throws: `ToolError` if no layer has the key or locks it.
+    /// - Throws: `ToolError` if no layer has the key or locks it, and no schema has it.
     init(
         of key: String, in domain: String, largest: UInt64 = .max,
         asking defaults: RemoteDefaults
     ) async throws {
         (self.key, self.domain) = (key, domain)
+        schema = SchemaNote(of: key, in: domain)
         do {
             for entry in try await defaults.explain(key, in: domain) {
                 let isRead = entry.hasValue && entry.size <= largest
@@ -28,9 +31,11 @@ struct Explanation {
         } catch let error as DefaultsError where error.code == .notFound {
             layers = []
         }
-        guard !layers.isEmpty else {
+        guard layers.isEmpty, schema == nil else { return }
+        guard let meant = SchemaFolder(of: key, in: domain)?.nearestKey else {
             throw await defaults.noPair(domain, key, amongEffective: true)
         }
+        throw ToolError.noPair(domain, key, meant: meant)
     }
 
     /// The value of a layer; nil if it cannot be read, or was removed meanwhile.
@@ -92,12 +97,13 @@ extension Explanation {
         let lines = columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }
-        let remarks = [remark, timeRemark, SchemaNote(of: key, in: domain)?.text].compactMap(\.self)
+        let remarks = [remark, timeRemark, schema?.text].compactMap(\.self)
         return (lines + remarks).joined(separator: "\n")
     }
 
-    /// The meaning of a lock without a value, if there is one.
+    /// What it means that there is no layer, or a lock without a value.
     private var remark: String? {
+        if layers.isEmpty { return "No layer has a value, so programs use the schema's default." }
         guard let lock = layers.first(where: \.entry.isLocked), !lock.entry.hasValue else {
             return nil
         }
@@ -153,7 +159,7 @@ extension Explanation {
             }
             return try ShownJSON.object(members)
         }
-        let schema = try SchemaNote(of: key, in: domain).map { ("schema", try $0.json()) }
+        let schema = try schema.map { ("schema", try $0.json()) }
         let members = [
             ("domain", try domain.quoted), ("key", try key.quoted), ("locked", "\(isLocked)"),
             ("holds", try holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),

@@ -1,9 +1,7 @@
 import DconfFiles
 import DefaultsProtocol
-import DefaultsTerms
 import KeyedArchive
 import PropertyList
-import Synchronization
 
 /// What an installed GSettings schema demands of the values of a key.
 ///
@@ -15,28 +13,8 @@ struct SchemaDemand {
     ///
     /// - Parameter domain: With or without the suffix of a layer.
     init?(of key: String, in domain: String) {
-        let name = String(domain.prefix { $0 != "@" })
-        guard name != GlobalDomain.name, let path = SettingsPath(domain: name, key: key)?.path,
-            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        else { return nil }
-        let keyName = String(path[slash...].dropFirst())
-        let schemas = Self.schemas(at: String(path[...slash]))
-        guard let found = schemas.lazy.compactMap({ $0.key(named: keyName) }).first else {
-            return nil
-        }
+        guard let found = SchemaFolder(of: key, in: domain)?.key else { return nil }
         self.key = found
-    }
-
-    /// What was found in each folder: a document has many keys of few domains.
-    private static let found = Mutex<[String: [SettingsSchema]]>([:])
-
-    private static func schemas(at folder: String) -> [SettingsSchema] {
-        found.withLock { found in
-            if let schemas = found[folder] { return schemas }
-            let schemas = SchemaNote.catalog.schemas(at: folder)
-            found[folder] = schemas
-            return schemas
-        }
     }
 
     /// The value that a word without a type means.

@@ -77,7 +77,7 @@ import Testing
         ("width", "5", "5"), ("color", "blue", "\"blue\""), ("on", "true", "true"),
         ("on", "no", "false"), ("on", "1", "true"), ("ratio", "2", "2.0"), ("ratio", "0.5", "0.5"),
         ("name", "5", "\"5\""), ("name", "true", "\"true\""), ("list", "(a, b)", #"["a","b"]"#),
-        ("marks", "(bold)", #"["bold"]"#), ("other", "true", "\"true\""), ("other", "5", "\"5\""),
+        ("marks", "(bold)", #"["bold"]"#),
     ])
     func `A word without a type has the type of the schema`(
         key: String, word: String, stored: String
@@ -120,12 +120,88 @@ import Testing
             (["marks", "-array", "bold"], true), (["marks", "-array", "wide"], false),
             (["pair", "--json", "[1, 2]"], true), (["pair", "--json", "[1]"], false),
             (["width", "--json", #"{"$class":"GVariant","type":"u","value":5}"#], true),
-            (["other", "-int", "1"], true),
         ] {
             let result = pens.tool(["write", "org.example.Pen"] + words)
             #expect(result.status == 0, "\(result)")
             #expect(result.error.isEmpty == isSeen, "\(words) \(result)")
         }
+    }
+
+    /// What is said when a key is set that no schema of the domain has.
+    private static func unseen(_ key: String, in domain: String, meant: String? = nil) -> String {
+        "defaultsctl: Programs that use GSettings do not see the key '\(key)': no installed schema of "
+            + "\(domain) has it.\(meant.map { " Did you mean '\($0)'?" } ?? "")\n"
+    }
+
+    @Test(arguments: [
+        ("widht", "5", "width", "\"5\""), ("Color", "blue", "color", "\"blue\""),
+        ("marsk", "(bold)", "marks", #"["bold"]"#), ("other", "true", nil, "\"true\""),
+    ])
+    func `A key that no schema of the domain has is stored with a remark`(
+        key: String, word: String, meant: String?, stored: String
+    ) throws {
+        let pens = try Pens()
+        for domain in ["org.example.Pen", "org.example.Pen@host"] {
+            let result = pens.tool(["write", domain, key, word])
+            #expect(result.status == 0, "\(result)")
+            #expect(result.error == Self.unseen(key, in: domain, meant: meant))
+            #expect(pens.stored(key, in: domain) == stored)
+        }
+    }
+
+    @Test func `Each verb that sets keys remarks on those that no schema has`() throws {
+        let pens = try Pens()
+        let domain = "org.example.Pen"
+        let unseen = Self.unseen("naem", in: domain, meant: "name")
+        for words in [
+            ["write", domain, "naem", "-string", "a"], ["write", domain, "naem", "--json", "1"],
+            ["write", domain, "naem", "-array", "a"], ["write", domain, "naem", "-array-add", "b"],
+            ["write", domain, "{naem = a; width = 2;}"],
+        ] {
+            let result = pens.tool(words)
+            #expect(result.status == 0 && result.error == unseen, "\(words) \(result)")
+        }
+        let document = pens.tool(["apply", "-f", "-"], input: "write \(domain) naem b\n")
+        #expect(document.status == 0 && document.error == unseen, "\(document)")
+        let list = pens.tool(["import", domain, "-"], input: #"{"naem": "c", "width": 3}"#)
+        #expect(list.status == 0 && list.error == unseen, "\(list)")
+        let long = pens.tool(
+            ["import", domain, "-"], input: "{a = 1; b = 1; c = 1; d = 1; e = 1;}")
+        #expect(
+            long.error
+                == "defaultsctl: Programs that use GSettings do not see the keys 'a', 'b', 'c' and 2 "
+                + "more: no installed schema of \(domain) has them.\n")
+        try pens.tool(["write", domain, "name", "ink"]).requireOutput()
+        let renamed = pens.tool(["rename", domain, "name", "nmae"])
+        #expect(renamed.status == 0, "\(renamed)")
+        #expect(renamed.error == Self.unseen("nmae", in: domain, meant: "name"))
+        // Other domains, and a removal, are not remarked on.
+        #expect(pens.tool(["write", "org.example.Ink", "naem", "a"]).error == "")
+        #expect(pens.tool(["write", "org.example", "Pen", "a"]).error == "")
+        #expect(pens.tool(["delete", domain, "naem"]).error == "")
+    }
+
+    @Test func `explain shows the default of a schema's key that has no value`() throws {
+        let pens = try Pens()
+        let result = pens.tool(["explain", "org.example.Pen", "width"])
+        #expect(
+            try result.requireOutput() == """
+                No layer has a value, so programs use the schema's default.
+                Schema org.example.Pen: Width of the line
+                  type u, default 3, from 1 to 9
+
+                """)
+        #expect(
+            try pens.tool(["explain", "org.example.Pen", "width", "--json"]).requireOutput()
+                == #"{"domain":"org.example.Pen","key":"width","locked":false,"holds":null,"layers":[],"#
+                + #""schema":{"id":"org.example.Pen","type":"u","default":3,"#
+                + #""summary":"Width of the line","description":null,"range":[1,9]}}"# + "\n")
+        let mistyped = pens.tool(["explain", "org.example.Pen", "widht"])
+        #expect(mistyped.status == 1)
+        #expect(
+            mistyped.error
+                == "defaultsctl: The domain/default pair of (org.example.Pen, widht) does not exist. Did "
+                + "you mean 'width'?\n")
     }
 
     @Test func `Layers, documents, children and schemas elsewhere count, and other domains do not`()
