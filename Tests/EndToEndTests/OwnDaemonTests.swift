@@ -32,12 +32,6 @@ import Testing
         #expect(missing.status == 1 && missing.output == "")
         #expect(missing.error.split(separator: "\n").count == 2, "\(missing.error)")
         #expect(missing.error.contains("Key"))
-        let nothing = desktop.toolAlone("watch")
-        #expect(
-            nothing.status == 69
-                && nothing.error.contains(
-                    "without a service, programs do not announce their changes")
-        )
     }
 
     @Test func `When it ends, its changes are on disk, and its daemon is gone`() throws {

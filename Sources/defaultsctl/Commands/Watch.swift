@@ -43,7 +43,6 @@ struct Watch: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
-        guard defaults.route == .bus else { throw ToolError.nothingToWatch }
         LineOutput.begin()
         LineOutput.endWithReader(along: defaults)
         let form: ChangeForm = asCommands ? .commands : json ? .json : .text

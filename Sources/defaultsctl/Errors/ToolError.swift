@@ -196,11 +196,10 @@ struct ToolError: Error {
         ToolError(words.onOneLine, notOnDisk)
     }
 
-    /// Other programs change the database in turn, but without a service nothing announces their
-    /// changes.
-    static let nothingToWatch = ToolError(
-        "Nothing can be watched: without a service, programs do not announce their changes.",
-        noService)
+    /// A command that needs the service itself: a daemon for this command could not do it.
+    static let needsService = ToolError(
+        "This command needs the defaults service, and this session has none. Run 'defaultsctl doctor' "
+            + "to find the cause.", noService)
 
     static let busWentAway = ToolError(
         "The bus has gone, so nothing more can be watched.", noService)

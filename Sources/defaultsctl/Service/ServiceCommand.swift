@@ -4,7 +4,9 @@ import DefaultsClient
 
 /// A command that uses the service.
 protocol ServiceCommand: AsyncParsableCommand {
-    /// Whether it needs signals of the bus, and not only calls.
+    /// Whether it needs the service on a bus: its signals, or other services there.
+    ///
+    /// Without one, such a command is refused. Others run a daemon of their own then.
     static var needsBus: Bool { get }
 
     /// Refuses what cannot be done, before the service is called.
@@ -49,7 +51,7 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
 ///
 /// Invariants:
 /// 1. The command runs its own daemon only if no service could answer on a bus of the user: see
-///    `ServiceSearch`.
+///    `ServiceSearch`. It does not if it needs the bus.
 /// 2. Before the command ends, its own daemon has ended, and everything is on disk.
 struct ServiceSession {
     let defaults: RemoteDefaults
@@ -85,6 +87,7 @@ struct ServiceSession {
         case .service(let connection):
             (defaults, daemon) = (RemoteDefaults(over: connection), nil)
         case .failed(let error): throw error
+        case .nobody where needsBus: throw ToolError.needsService
         case .nobody(let reason):
             let daemon = try OwnDaemon.start(because: reason)
             Complaint.say(
