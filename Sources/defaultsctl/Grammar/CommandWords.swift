@@ -8,12 +8,16 @@
 ///    position.
 /// 3. A word after the type of a value is a value, whatever it begins with. The types of collections
 ///    take all words after them.
+/// 4. Directly after `--`, the first word of a value is not a type.
 struct CommandWords {
     private let verb: any ArrangedVerb.Type
     private var host: HostWords
     private var options: [String] = []
     private var names: [String] = []
     private var isTerminated = false
+
+    /// The domain and the key.
+    private static let namesBeforeValue = 2
 
     private init(verb: any ArrangedVerb.Type, host: HostWords) {
         self.verb = verb
@@ -45,6 +49,12 @@ struct CommandWords {
     ) throws(ToolError) {
         if !isTerminated, word == "--" {
             isTerminated = true
+            // (4)
+            if verb == Write.self, names.count == Self.namesBeforeValue,
+                rest.first.map(TypeFlag.isLike) ?? false
+            {
+                names.append(TypeFlag.string.rawValue)
+            }
         } else if !isTerminated, word.hasPrefix("--") || (word == "-h" && names.isEmpty) {
             try takeOption(word, before: &rest)
         } else if !isTerminated, names.isEmpty, HostWords.spellings.contains(word) {

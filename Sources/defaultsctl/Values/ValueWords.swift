@@ -194,6 +194,11 @@ enum TypeFlag: String, CaseIterable {
         return Spelling.nearest(to: name, among: allCases.map(\.rawValue)).flatMap(TypeFlag.init)
     }
 
+    /// Whether the first word of a value is taken for a type.
+    static func isLike(_ word: String) -> Bool {
+        TypeFlag(rawValue: word) != nil || meant(by: word) != nil
+    }
+
     private static func name(in word: String) -> String { String(word.prefix { $0 != "=" }) }
 }
 

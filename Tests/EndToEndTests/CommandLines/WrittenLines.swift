@@ -65,6 +65,10 @@ enum WrittenLines {
         com.apple.dock spaces-around | -float " 0.5 " | float | 0.5
         com.apple.dock flag | -string -Int | string | "-Int"
         com.apple.dock terminator | -string -- -- | string | "--"
+        com.apple.dock no-type | -- -int | string | "-int"
+        com.apple.dock no-collection | -- -array | string | "-array"
+        com.apple.dock no-misspelled-type | -- -Int=5 | string | "-Int=5"
+        com.apple.dock no-meant-type | -- -strng | string | "-strng"
         com.apple.dock digits | -string 42 | string | "42"
         com.apple.dock braces | -string '{"a": [1, 2]}' | string | "{\"a\": [1, 2]}"
         com.apple.dock newline | -string "$(printf 'a\nb')" | string | "a\nb"
