@@ -1,8 +1,9 @@
 // The classes of well-known tutorials on NSCoding, archived with GNUstep's archiver as their programs
 // do, and read back.
 //
-//   tutorials write FOLDER    writes one archive a file, in binary
+//   tutorials write FOLDER    writes the files, in binary and those that end with .xml in XML
 //   tutorials read FILE       prints the objects of an archive, one a line
+//   tutorials add FILE        adds to the collection in an archive, as a user would, and prints it
 
 #import <Foundation/Foundation.h>
 
@@ -187,16 +188,31 @@ archive (id object, NSString *key, NSString *folder, NSString *name)
   NSMutableData *data = [NSMutableData data];
   NSKeyedArchiver *archiver
     = [[[NSKeyedArchiver alloc] initForWritingWithMutableData: data] autorelease];
+  BOOL isXML = [name hasSuffix: @".xml"];
 
-  [archiver setOutputFormat: NSPropertyListBinaryFormat_v1_0];
+  [archiver setOutputFormat: isXML ? NSPropertyListXMLFormat_v1_0 : NSPropertyListBinaryFormat_v1_0];
   [archiver encodeObject: object forKey: key];
   [archiver finishEncoding];
   return [data writeToFile: [folder stringByAppendingPathComponent: name] atomically: NO];
 }
 
+// The folder of a bug, such as 1.scarybug, as the program makes it.
+static BOOL
+archiveBug (ScaryBugData *bug, NSString *folder, NSString *name)
+{
+  NSString *path = [folder stringByAppendingPathComponent: name];
+
+  return [[NSFileManager defaultManager] createDirectoryAtPath: path
+                                   withIntermediateDirectories: YES
+                                                    attributes: nil
+                                                         error: NULL]
+    && archive (bug, @"Data", path, @"data.plist");
+}
+
 static int
 writeAll (NSString *folder)
 {
+  NSString *bugs = [folder stringByAppendingPathComponent: @"Private Documents"];
   NSSet *categories = [NSSet setWithObjects: @"novel", @"classic", nil];
   NSMutableDictionary *accounts = [NSMutableDictionary dictionary];
   NSMutableArray *list = [NSMutableArray arrayWithObjects: account (@"ada"), account (@"bob"), nil];
@@ -207,6 +223,17 @@ writeAll (NSString *folder)
   [accounts setObject: account (@"ada") forKey: @"work"];
   [accounts setObject: account (@"bob") forKey: @"home"];
   return archive (accounts, @"root", folder, @"accounts")
+    && archive ([NSDictionary dictionaryWithObject: accounts forKey: @"accounts"], @"root", folder,
+      @"data.bin")
+    && archive ([NSDictionary dictionaryWithObject: list forKey: @"accounts"], @"root", folder,
+      @"list-data.xml")
+    && archive (titles, @"root", folder, @"titles.xml")
+    && archive (books, @"root", folder, @"books.xml")
+    && archive (options ([Options new]), @"root", folder, @"options.xml")
+    && archive ([NSArray array], @"root", folder, @"empty-list")
+    && archive ([NSDictionary dictionary], @"root", folder, @"empty-dictionary")
+    && archiveBug (bug (@"Potato Bug", 4.0), bugs, @"1.scarybug")
+    && archiveBug (bug (@"Wolf Spider", 2.5), bugs, @"2.scarybug")
     && archive (list, @"root", folder, @"account-list")
     && archive (titles, @"root", folder, @"titles")
     && archive (options ([Options new]), @"root", folder, @"options")
@@ -216,14 +243,9 @@ writeAll (NSString *folder)
     && archive (bug (@"Wolf Spider", 2.5), @"Data", folder, @"bug-2") ? 0 : 1;
 }
 
-static int
-readOne (NSString *file)
+static void
+print (id object)
 {
-  NSData *data = [NSData dataWithContentsOfFile: file];
-  NSKeyedUnarchiver *unarchiver
-    = [[[NSKeyedUnarchiver alloc] initForReadingWithData: data] autorelease];
-  NSString *key = [unarchiver containsValueForKey: @"Data"] ? @"Data" : @"root";
-  id object = [unarchiver decodeObjectForKey: key];
   NSEnumerator *elements;
   id element;
 
@@ -232,7 +254,35 @@ readOne (NSString *file)
   elements = [object objectEnumerator];
   while ((element = [elements nextObject]) != nil)
     printf ("%s\n", [[element description] UTF8String]);
-  return 0;
+}
+
+static id
+rootOf (NSString *file)
+{
+  NSData *data = [NSData dataWithContentsOfFile: file];
+  NSKeyedUnarchiver *unarchiver
+    = [[[NSKeyedUnarchiver alloc] initForReadingWithData: data] autorelease];
+  NSString *key = [unarchiver containsValueForKey: @"Data"] ? @"Data" : @"root";
+
+  return [unarchiver decodeObjectForKey: key];
+}
+
+// Adds to what was read. This raises an exception if it is a collection that cannot be changed.
+static void
+addAndPrint (id root)
+{
+  if ([root isKindOfClass: [NSDictionary class]])
+    {
+      NSMutableDictionary *accounts = [root objectForKey: @"accounts"];
+      NSArray *names;
+
+      [accounts setObject: account (@"grace") forKey: @"navy"];
+      names = [[accounts allKeys] sortedArrayUsingSelector: @selector (compare:)];
+      print ([accounts objectsForKeys: names notFoundMarker: [NSNull null]]);
+      return;
+    }
+  [root addObject: @"Persuasion"];
+  print (root);
 }
 
 int
@@ -244,7 +294,15 @@ main (int argc, char **argv)
   if (argc == 3 && strcmp (argv[1], "write") == 0)
     status = writeAll ([NSString stringWithUTF8String: argv[2]]);
   else if (argc == 3 && strcmp (argv[1], "read") == 0)
-    status = readOne ([NSString stringWithUTF8String: argv[2]]);
+    {
+      print (rootOf ([NSString stringWithUTF8String: argv[2]]));
+      status = 0;
+    }
+  else if (argc == 3 && strcmp (argv[1], "add") == 0)
+    {
+      addAndPrint (rootOf ([NSString stringWithUTF8String: argv[2]]));
+      status = 0;
+    }
   [pool release];
   return status;
 }

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsFoundation
 import ExampleSupport
 import Foundation
 
@@ -38,5 +39,20 @@ import Foundation
                     "There is no account \"\(name)\". `Accounts` lists the accounts.")
             }
         }
+    }
+
+    /// Replaces all accounts by those of a file.
+    ///
+    /// If the file cannot be read, or has none, the accounts stay.
+    func load(from path: String) async throws {
+        let loaded = try ExampleSupport.load(
+            "a dictionary or a list of accounts", from: path, ValueCoding.accounts.decode)
+        guard !loaded.isEmpty else { throw nothing(of: "accounts", in: path) }
+        accounts = try await defaults.update(.accounts) { $0 = loaded }
+    }
+
+    /// Writes all accounts into a file.
+    func save(to path: String) throws {
+        try write(ValueCoding.file(of: accounts).data, to: path)
     }
 }

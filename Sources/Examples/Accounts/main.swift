@@ -7,6 +7,8 @@ let usage = """
     usage: Accounts                     lists the accounts
            Accounts add NAME USERNAME   adds or replaces one
            Accounts remove NAME         removes one
+           Accounts load FILE           replaces all by those of a file, such as data.bin
+           Accounts save FILE           writes all of them into a file
     """
 
 await runProgram(usage: usage) { words in
@@ -20,6 +22,8 @@ await runProgram(usage: usage) { words in
         }
     case ("add", 3): try await book().add(words[1], username: words[2])
     case ("remove", 2): try await book().remove(words[1])
+    case ("load", 2): try await book().load(from: words[1])
+    case ("save", 2): try book().save(to: words[1])
     default: throw WrongUsage()
     }
 }

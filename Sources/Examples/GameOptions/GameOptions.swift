@@ -1,5 +1,7 @@
 import DefaultsClient
+import DefaultsFoundation
 import ExampleSupport
+import KeyedArchive
 
 /// What the player has chosen, stored as one object.
 struct GameOptions: Codable, Hashable {
@@ -35,5 +37,29 @@ extension GameOptions {
         // If it cannot be read, this says more than the update would.
         _ = try shared.defaults.value(of: .gameOptions)
         try await shared.defaults.update(.gameOptions, change)
+    }
+
+    /// What the first version of the game called the class.
+    private static let firstClassName = "Options"
+
+    /// Replaces the options by those of a file.
+    ///
+    /// An object that lacks one of them has another class, so here no field has a default.
+    @MainActor static func load(from path: String) async throws {
+        var decoder = KeyedArchiveDecoder()
+        decoder.setClass(GameOptions.self, forClassName: firstClassName)
+        let loaded = try ExampleSupport.load("the options of a game", from: path) {
+            try decoder.decode(GameOptions.self, from: $0)
+        }
+        try await save { $0 = loaded }
+    }
+
+    /// Writes the options into a file that the first version of the game reads, too.
+    @MainActor static func write(to path: String) throws {
+        try shared.defaults.requireService()
+        var encoder = KeyedArchiveEncoder()
+        encoder.setClassName(firstClassName, for: GameOptions.self)
+        let archive = try encoder.encode(shared.defaults.value(of: .gameOptions))
+        try ExampleSupport.write(archive.data, to: path)
     }
 }

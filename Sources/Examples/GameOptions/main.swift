@@ -10,6 +10,8 @@ let usage = """
            GameOptions sound on|off             changes one
            GameOptions music on|off
            GameOptions watch                    shows them now and after each change
+           GameOptions load FILE                replaces them by those of a file
+           GameOptions save FILE                writes them into a file
            GameOptions levels                   shows the levels that were reached
            GameOptions reach LEVEL from LEVEL   notes that a level was reached
     """
@@ -43,6 +45,8 @@ await runProgram(usage: usage) { words in
     case ("watch", 1):
         await tellIfAlone(try defaults())
         await watch()
+    case ("load", 2): try await GameOptions.load(from: words[1])
+    case ("save", 2): try GameOptions.write(to: words[1])
     case ("levels", 1):
         for level in try defaults().value(of: .levels).all {
             let indentation = String(repeating: "  ", count: level.depth)

@@ -57,20 +57,11 @@ struct Catalogue {
 
     /// Replaces all books by those of a file.
     ///
-    /// If the file cannot be read, the books stay.
+    /// If the file cannot be read, or has none, the books stay.
     func load(from path: String) async throws {
-        let books = try Self.books(in: path)
+        let books = try ExampleSupport.load(
+            "a list of books", from: path, ValueCoding.books.decode)
+        guard !books.isEmpty else { throw nothing(of: "books", in: path) }
         try await defaults.transaction { $0[.books] = books }
-    }
-
-    private static func books(in path: String) throws -> [Book] {
-        let data = try contents(of: path)
-        do {
-            return try ValueCoding.books.decode(KeyedArchive(validating: data))
-        } catch {
-            throw Refusal(
-                "The file \"\(path)\" is not a list of books. \(sentence(of: error)) "
-                    + "Nothing was changed.")
-        }
     }
 }

@@ -12,8 +12,10 @@ extension Pictures {
     }
 }
 
-/// A bug in files, as the first version of the program kept it: a folder such as `1.bug`.
+/// A bug in files, as the first version of the program kept it: a folder such as `1.scarybug`.
 struct BugFolder {
+    static let suffix = ".scarybug"
+
     let path: String
 
     private var data: String { path + "/data.plist" }
@@ -25,12 +27,12 @@ struct BugFolder {
         let names = try refusing("The folder \"\(folder)\" cannot be read") {
             try FileManager.default.contentsOfDirectory(atPath: folder)
         }
-        return names.filter { $0.hasSuffix(".bug") }
+        return names.filter { $0.lowercased().hasSuffix(suffix) }
             .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
     }
 
     func load() throws -> (ScaryBugData, Pictures?) {
-        let archive = try KeyedArchive(validating: contents(of: data))
+        let archive = try archive(in: data)
         let hasPictures = [thumbImage, fullImage].contains(where: FileManager.default.fileExists)
         return (
             try ValueCoding.scaryBug.decode(archive),

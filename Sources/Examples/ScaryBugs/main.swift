@@ -12,8 +12,8 @@ let usage = """
            ScaryBugs pictures NAME THUMBNAIL IMAGE       changes the pictures
            ScaryBugs without-pictures NAME               removes the pictures
            ScaryBugs delete NAME                         deletes one with its pictures
-           ScaryBugs import FOLDER                       adds those that are in files
-           ScaryBugs export FOLDER                       writes all of them into files
+           ScaryBugs import FOLDER                       adds those of a folder with 1.scarybug ...
+           ScaryBugs export FOLDER                       writes all of them into such a folder
     A name is "Bug 1", and a rating is 0, 0.5, 1 and so on up to 5.
     """
 
@@ -90,7 +90,13 @@ await runProgram(usage: usage) { words in
 /// Adds the bugs of a folder, and says which of them cannot be read.
 @MainActor func importAll(in folder: String, to bugs: ScaryBugDatabase) async throws {
     var failures = 0
-    for name in try BugFolder.names(in: folder) {
+    let names = try BugFolder.names(in: folder)
+    guard !names.isEmpty else {
+        throw Refusal(
+            "The folder \"\(folder)\" has no bugs: a bug is a folder such as 1.scarybug. Nothing "
+                + "was imported.")
+    }
+    for name in names {
         do {
             let (bug, pictures) = try BugFolder(path: "\(folder)/\(name)").load()
             print("\(name) is \(try await bugs.add(bug, pictures))")
@@ -105,8 +111,9 @@ await runProgram(usage: usage) { words in
 /// Writes all bugs into a folder, and says which of them cannot be read or written.
 @MainActor func exportAll(of bugs: ScaryBugDatabase, to folder: String) throws {
     var failures = 0
+    guard !bugs.names.isEmpty else { throw Refusal("There are no bugs. Nothing was exported.") }
     for name in bugs.names {
-        let file = "\(name.dropFirst("Bug ".count)).bug"
+        let file = "\(name.dropFirst("Bug ".count))\(BugFolder.suffix)"
         do {
             try BugFolder(path: "\(folder)/\(file)").save(
                 bugs.data(of: name), bugs.pictures(of: name))

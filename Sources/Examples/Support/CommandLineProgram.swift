@@ -87,7 +87,9 @@ public func sentence(of error: any Error) -> String {
 
 /// The value, or the field in it that a path leads to.
 private func subject(at path: [any CodingKey]) -> String {
-    path.isEmpty ? "It" : "Its field '\(path.map(\.stringValue).joined(separator: "."))'"
+    if path.isEmpty { return "It" }
+    if path.count == 1, let index = path[0].intValue { return "Its element \(index + 1)" }
+    return "Its field '\(path.map(\.stringValue).joined(separator: "."))'"
 }
 
 /// The contents of a file.

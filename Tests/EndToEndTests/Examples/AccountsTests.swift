@@ -81,6 +81,44 @@ import Testing
                 == #"{"work":{"$class":"Account","username":"ada"}}"# + "\n")
     }
 
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `The file data.bin of a program with GNUstep is loaded, and saved for it`() throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("Accounts", "load", tutorials.file("data.bin")).requireOutput()
+        #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
+        let file = desktop.directory.path + "/data.bin"
+        try desktop.example("Accounts", "save", file).requireOutput()
+        #expect(try tutorials.add(to: file) == "Account(bob)\nAccount(grace)\nAccount(ada)\n")
+        try desktop.example("Accounts", "load", tutorials.file("list-data.xml")).requireOutput()
+        #expect(try desktop.example("Accounts").requireOutput() == "ada: ada\nbob: bob\n")
+        // The bytes of the file are also read where they are stored.
+        try desktop.store(file, in: "org.example.Accounts", "Accounts")
+        #expect(try desktop.example("Accounts").requireOutput() == "home: bob\nwork: ada\n")
+    }
+
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `A file without accounts is an error, and the accounts stay`() throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("Accounts", "add", "work", "ada").requireOutput()
+        for name in ["empty-list", "empty-dictionary"] {
+            let file = tutorials.file(name)
+            let result = desktop.example("Accounts", "load", file)
+            #expect(result.status == 1)
+            #expect(
+                result.error
+                    == "Accounts: The file \"\(file)\" has no accounts. Nothing was changed.\n")
+        }
+        for name in ["titles", "books", "options"] {
+            let file = tutorials.file(name)
+            let result = desktop.example("Accounts", "load", file)
+            #expect(result.status == 1)
+            let sentence =
+                "Accounts: The file \"\(file)\" is not a dictionary or a list of accounts. "
+            #expect(result.error.hasPrefix(sentence), "\(result)")
+        }
+        #expect(try desktop.example("Accounts").requireOutput() == "work: ada\n")
+    }
+
     @Test func `Accounts survive the daemon and the program`() throws {
         try desktop.example("Accounts", "add", "work", "ada").requireOutput()
         try desktop.killDaemon(9)

@@ -30,7 +30,7 @@ import Testing
             key: "Accounts", line: "work: ada"),
         Change(
             program: "BooksOwned", words: ["add", "Dune"], domain: "org.example.BooksOwned",
-            key: "Titles", line: "3. Dune"),
+            key: "Titles", line: "1. Dune"),
         Change(
             program: "GameOptions", words: ["sound", "off"], domain: "org.example.Game",
             key: "GameOptions", line: "sound off, music on"),

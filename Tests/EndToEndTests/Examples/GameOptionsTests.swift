@@ -58,6 +58,33 @@ import Testing
         #expect(try tutorials.read(stored) == "Options(0 0)\n")
     }
 
+    @Test(
+        .enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"),
+        arguments: ["options", "options.xml", "game-options"])
+    func `The file of a program with GNUstep is loaded, and saved for it`(_ name: String) throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("GameOptions", "load", tutorials.file(name)).requireOutput()
+        #expect(try show() == "sound on, music off\n")
+        let file = desktop.directory.path + "/options"
+        try desktop.example("GameOptions", "save", file).requireOutput()
+        #expect(try tutorials.read(file) == "Options(1 0)\n")
+        #expect(
+            try desktop.tool("inspect", "--json", file).requireOutput()
+                == #"{"$class":"Options","PlayMusic":false,"PlaySound":true}"# + "\n")
+    }
+
+    @Test(
+        .enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"),
+        arguments: ["bug-1", "books", "empty-list", "titles"])
+    func `A file without options is an error, and the options stay`(_ name: String) throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("GameOptions", "sound", "off").requireOutput()
+        let result = desktop.example("GameOptions", "load", tutorials.file(name))
+        #expect(result.status == 1)
+        #expect(result.error.contains("\" is not the options of a game. "), "\(result)")
+        #expect(try show() == "sound off, music on\n")
+    }
+
     @Test func `Levels refer to each other in cycles, and are there at the next start`() throws {
         for (level, old) in [("Forest", "Meadow"), ("Cave", "Forest"), ("Lake", "Meadow")] {
             try desktop.example("GameOptions", "reach", level, "from", old).requireOutput()

@@ -134,6 +134,18 @@ import Testing
                 + "Book(Persuasion Jane Austen 474  0)\n")
     }
 
+    @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
+    func `Books in XML are loaded, and a file without books is an error`() throws {
+        let tutorials = try Tutorials.shared.get()
+        try desktop.example("Library", "load", tutorials.file("books.xml")).requireOutput()
+        let books = try list()
+        #expect(books == Self.emma + "available\nPersuasion by Jane Austen, 474 pages, lent\n")
+        let result = desktop.example("Library", "load", tutorials.file("empty-list"))
+        #expect(result.status == 1)
+        #expect(result.error.hasSuffix("\" has no books. Nothing was changed.\n"), "\(result)")
+        #expect(try list() == books)
+    }
+
     @Test func `Without a keyring the PIN of the card is not kept, and an error says so`() throws {
         for words in [["card"], ["card", "keep"], ["card", "forget"]] {
             var environment = desktop.environment

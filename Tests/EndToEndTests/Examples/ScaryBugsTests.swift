@@ -227,20 +227,16 @@ import Testing
     func `The files of a program with GNUstep are imported, and broken ones are named`() throws {
         let tutorials = try Tutorials.shared.get()
         let folder = desktop.directory.path + "/Private Documents"
-        for (number, archive) in [(1, "bug-1"), (2, "bug-2")] {
-            try desktop.run("mkdir", "-p", "\(folder)/\(number).bug").requireOutput()
-            try desktop.run("cp", tutorials.file(archive), "\(folder)/\(number).bug/data.plist")
-                .requireOutput()
-        }
+        try desktop.run("cp", "-r", tutorials.file("Private Documents"), folder).requireOutput()
         for name in ["thumbImage.jpg", "fullImage.jpg"] {
             try "picture".write(
-                toFile: "\(folder)/1.bug/\(name)", atomically: true, encoding: .utf8)
+                toFile: "\(folder)/1.scarybug/\(name)", atomically: true, encoding: .utf8)
         }
-        try desktop.run("mkdir", "\(folder)/10.bug").requireOutput()
+        try desktop.run("mkdir", "\(folder)/10.scarybug").requireOutput()
         let result = desktop.example("ScaryBugs", "import", folder)
         #expect(result.status == 1)
-        #expect(result.output == "1.bug is Bug 1\n2.bug is Bug 2\n")
-        #expect(result.error.hasPrefix("ScaryBugs: 10.bug was left out. The file "))
+        #expect(result.output == "1.scarybug is Bug 1\n2.scarybug is Bug 2\n")
+        #expect(result.error.hasPrefix("ScaryBugs: 10.scarybug was left out. The file "))
         #expect(
             try show("Bug 1").requireOutput() == """
                 Bug 1: Potato Bug, 4 of 5, habitat unknown
@@ -253,6 +249,17 @@ import Testing
                 == "Bug 2: Wolf Spider, 2.5 of 5, habitat unknown\nno thumbnail\nno image\n")
     }
 
+    @Test(arguments: ["/etc", "/nonexistent", ""])
+    func `An import without a bug is an error, and so is an export`(_ folder: String) throws {
+        let result = desktop.example("ScaryBugs", "import", folder)
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.error.hasPrefix("ScaryBugs: The folder \"\(folder)\" "), "\(result)")
+        let export = desktop.example("ScaryBugs", "export", desktop.directory.path)
+        #expect(export.status == 1)
+        #expect(export.error == "ScaryBugs: There are no bugs. Nothing was exported.\n")
+    }
+
     @Test(.enabled(if: Tutorials.canRun, "gobjc and libgnustep-base-dev are not installed"))
     func `Bugs are exported to files that a program with GNUstep reads, and imported again`() throws
     {
@@ -261,9 +268,10 @@ import Testing
         _ = try desktop.example("ScaryBugs", "add", "Wolf Spider", "0.5").requireOutput()
         let folder = desktop.directory.path
         let result = desktop.example("ScaryBugs", "export", folder)
-        #expect(try result.requireOutput() == "Bug 1 is 1.bug\nBug 2 is 2.bug\n")
+        #expect(try result.requireOutput() == "Bug 1 is 1.scarybug\nBug 2 is 2.scarybug\n")
         #expect(
-            try tutorials.read(folder + "/1.bug/data.plist") == "ScaryBugData(Potato Bug 4.5)\n")
+            try tutorials.read(folder + "/1.scarybug/data.plist")
+                == "ScaryBugData(Potato Bug 4.5)\n")
         // What is there is not overwritten.
         let again = desktop.example("ScaryBugs", "export", folder)
         #expect(again.status == 1)

@@ -36,6 +36,11 @@ struct Tutorials {
     func read(_ file: String) throws -> String {
         try ProgramResult.run([program, "read", file]).requireOutput()
     }
+
+    /// The objects of the collection in an archive, after the program has added one.
+    func add(to file: String) throws -> String {
+        try ProgramResult.run([program, "add", file]).requireOutput()
+    }
 }
 
 extension Desktop {
