@@ -20,8 +20,8 @@ import Testing
 
     @Test(arguments: [
         ["read"], ["read", "Alone"], ["read-type", "Alone"], ["read", "Inside"],
-        ["read", "Inside.due[0]"], ["export", "-"], ["export", "-", "--format", "xml"],
-        ["inspect", "Alone"],
+        ["read", "Inside", "--path", "due[0]"], ["export", "-"],
+        ["export", "-", "--format", "xml"],
     ])
     func `The tool shows both alike`(words: [String]) throws {
         let answers = try [Self.whole, Self.exact].map { domain in
