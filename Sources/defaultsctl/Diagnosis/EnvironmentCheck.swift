@@ -18,7 +18,7 @@ struct EnvironmentCheck {
                     "Set HOME to your home directory.")
             ]
         }
-        if let finding = owner() { return [finding] }
+        if let finding = foreignHome { return [finding] }
         let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"]
         let relative = names.filter { name in
             Places.variable(name).map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false
@@ -34,8 +34,8 @@ struct EnvironmentCheck {
         return [.ok("environment", "The variables name absolute paths.")]
     }
 
-    /// A problem with the directory that the database is below.
-    private func owner() -> Finding? {
+    /// The directory that the database is below is another user's; nil if it is not.
+    var foreignHome: Finding? {
         let isConfig = Places.variable("XDG_CONFIG_HOME")?.hasPrefix("/") == true
         let variable = isConfig ? "XDG_CONFIG_HOME" : "HOME"
         guard let directory = isConfig ? places.config : places.home,

@@ -201,6 +201,12 @@ struct ToolError: Error {
         "This command needs the defaults service, and this session has none. Run 'defaultsctl doctor' "
             + "to find the cause.", noService)
 
+    /// The directory that the database is below is another user's.
+    static func foreignHome(_ finding: Finding) -> ToolError {
+        ToolError(
+            [finding.message, finding.advice].compactMap(\.self).joined(separator: " "), noService)
+    }
+
     static let busWentAway = ToolError(
         "The bus has gone, so nothing more can be watched.", noService)
 }

@@ -87,7 +87,9 @@ struct ServiceSession {
         case .service(let connection):
             (defaults, daemon) = (RemoteDefaults(over: connection), nil)
         case .failed(let error): throw error
-        case .nobody where needsBus: throw ToolError.needsService
+        case .nobody where needsBus:
+            let foreign = EnvironmentCheck(places: Places()).foreignHome
+            throw foreign.map(ToolError.foreignHome) ?? ToolError.needsService
         case .nobody(let reason):
             let daemon = try OwnDaemon.start(because: reason)
             Complaint.say(
