@@ -117,7 +117,7 @@ final class ConditionedDesktop {
             refusing = try await RefusingService(on: desktop, refusing: .max)
         case .locked:
             try desktop.write(
-                #"{"\(key)": 5}"#, to: "\(app).json", in: .managed)
+                #"{"\#(key)": 5}"#, to: "\(app).json", in: .managed)
             try desktop.awaitLock(of: key, in: app)
         case .unreadable:
             try desktop.stopDaemon()
