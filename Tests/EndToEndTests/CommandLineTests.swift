@@ -172,8 +172,10 @@ import Testing
             subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", "old"])
             watcher = subprocess.Popen(["defaultsctl", "watch", "a.b"], stdout=terminal)
             text = b""
+            count = 0
             while b"k =" not in text:
-                subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", os.urandom(90).hex()])
+                count += 1
+                subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", f"{count} " * 60])
                 os.set_blocking(reader, False)
                 try: text += os.read(reader, 4096)
                 except BlockingIOError: pass

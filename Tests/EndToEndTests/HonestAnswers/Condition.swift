@@ -125,6 +125,8 @@ final class ConditionedDesktop {
         case .readOnly:
             try desktop.stopDaemon()
             readOnly = try ReadOnlyMount(over: desktop.directory.path + "/config")
+            // A start takes longer than a program waits if the machine is busy.
+            _ = try desktop.daemonPID()
         case .diskFull: fill("config")
         case .allFull:
             fill("config")

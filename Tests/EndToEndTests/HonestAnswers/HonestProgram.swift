@@ -15,8 +15,8 @@ enum HonestProgram: String, CaseIterable {
         case value
         /// That it is not known.
         case error
-        /// A default, and a line on standard error that says that it may be one: GSettings has no errors.
-        case saidDefault = "said"
+        /// A default or a success, and a line on standard error that says that it is none.
+        case said
         /// That nobody has set it, which is wrong.
         case falseDefault = "default"
         /// That a change is kept.
@@ -44,7 +44,7 @@ enum HonestProgram: String, CaseIterable {
             let isSaid = ["default", "not answer", "no room", "type"].contains {
                 result.error.contains($0)
             }
-            return (isSaid ? .saidDefault : .falseDefault, "\(result)")
+            return (isSaid ? .said : .falseDefault, "\(result)")
         }
         let text = words.trimmingCharacters(in: .whitespacesAndNewlines)
         switch text {
@@ -63,18 +63,29 @@ enum HonestProgram: String, CaseIterable {
             return (result.status == 0 ? .kept : .error, "\(result)")
         case .swift:
             let words = try talk(["set Key 6", "flush 3"], on: stage)
-            return (words == "done" ? .kept : .error, words)
+            guard words == "done" else { return (.error, words) }
+            let error = try String(
+                contentsOfFile: stage.desktop.directory.path + "/talk.err", encoding: .utf8)
+            return (Self.isRefusal(error) ? .said : .kept, words + error)
         case .c:
-            let words = try run("honest", ["write", "6"], on: stage).output
-            return (words == "kept\n" ? .kept : .error, words)
+            let result = try run("honest", ["write", "6"], on: stage)
+            guard result.output == "kept\n" else { return (.error, "\(result)") }
+            return (Self.isRefusal(result.error) ? .said : .kept, "\(result)")
         case .gsettings:
             let result = try gsettings(["set", Self.schema, "key", "6"], on: stage)
-            let isSaid = result.error.contains("not stored") || result.error.contains("not written")
-            return (result.status == 0 && !isSaid ? .kept : .error, "\(result)")
+            guard result.status == 0, !result.error.contains("not stored") else {
+                return (.error, "\(result)")
+            }
+            return (Self.isRefusal(result.error) ? .said : .kept, "\(result)")
         }
     }
 
     private static let schema = "org.example.App"
+
+    /// Whether a program has said that a change was refused after it was made.
+    private static func isRefusal(_ error: String) -> Bool {
+        ["was not changed", "was refused", "not written"].contains { error.contains($0) }
+    }
 
     /// Runs `gsettings` with the module, as a program that nobody has made for it.
     private func gsettings(
