@@ -173,7 +173,7 @@ import Testing
             watcher = subprocess.Popen(["defaultsctl", "watch", "a.b"], stdout=terminal)
             text = b""
             count = 0
-            while b"k =" not in text:
+            while b"k =" not in text or not text.endswith(b"\\n"):
                 count += 1
                 subprocess.run(["defaultsctl", "write", "a.b", "k", "-string", f"{count} " * 60])
                 os.set_blocking(reader, False)
