@@ -277,9 +277,13 @@ static void on_batch_answered(const Reply *reply, gpointer unused) {
         g_variant_get(reply->body, "(t)", &generation);
     service_stop_retrying();
     GPtrArray *notices = notices_new();
-    store_lock();
-    if (reply->body == NULL)
+    if (reply->body == NULL) {
+        /* Before the batch has ended: a program that waits for that may end at once. */
+        store_lock();
         say_once("A change of settings was refused: %s", reply->text);
+        store_unlock();
+    }
+    store_lock();
     store_end_batch(generation, way_is_direct(), notices);
     store_unlock();
     service_tell(notices);

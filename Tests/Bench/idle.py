@@ -6,7 +6,7 @@ import subprocess
 
 def rows_written(desktop):
     """Of each write to disk since the service began to log."""
-    return [int(rows) for rows in re.findall(r"wrote (\d+) rows", desktop.log.read_text())]
+    return [int(rows) for rows in re.findall(r"wrote (\d+) rows?", desktop.log.read_text())]
 
 
 def measure_burst(bench, desktop, calls):

@@ -142,7 +142,7 @@ import Testing
         _ = try desktop.killDaemon(SIGKILL)
         desktop.call("ListDomains")
         let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.contains("wrote 1 rows"))
+        #expect(log.contains("wrote 1 row in"))
         #expect(!log.contains(secret))
         for line in log.split(separator: "\n") {
             #expect(line.wholeMatch(of: /defaultsd: .+/) != nil, "\(line)")

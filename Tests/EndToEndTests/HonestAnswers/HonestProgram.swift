@@ -62,11 +62,12 @@ enum HonestProgram: String, CaseIterable {
             let result = try run("defaultsctl", words, on: stage)
             return (result.status == 0 ? .kept : .error, "\(result)")
         case .swift:
-            let words = try talk(["set Key 6", "flush 3"], on: stage)
-            guard words == "done" else { return (.error, words) }
-            let error = try String(
-                contentsOfFile: stage.desktop.directory.path + "/talk.err", encoding: .utf8)
-            return (Self.isRefusal(error) ? .said : .kept, words + error)
+            let words = try talk(["set Key 6", "flush 3", "get Key"], expecting: "6", on: stage)
+            switch words {
+            case "6": return (.kept, words)
+            case "failure": return (.said, words)
+            default: return (.error, words)
+            }
         case .c:
             let result = try run("honest", ["write", "6"], on: stage)
             guard result.output == "kept\n" else { return (.error, "\(result)") }
@@ -143,8 +144,13 @@ enum HonestProgram: String, CaseIterable {
         )
     }
 
-    /// The last answer of a program that uses the Swift library.
-    private func talk(_ commands: [String], on stage: ConditionedDesktop) throws -> String {
+    /// The last answer of a program that uses the Swift library, or the first that is an error.
+    ///
+    /// - Parameter expected: If the last answer is another one, the program is told of a failure, and
+    ///   "failure" is returned then.
+    private func talk(
+        _ commands: [String], expecting expected: String? = nil, on stage: ConditionedDesktop
+    ) throws -> String {
         let place = try stage.desktop.installed(
             ClientProcess.program, daemon: stage.hasDaemonBeside)
         let talk = try ChildProcess(
@@ -154,12 +160,21 @@ enum HonestProgram: String, CaseIterable {
             talk.send(SIGKILL)
             talk.waitUntilExit()
         }
-        var answer = ""
+        var (answer, hasFailed) = ("", false)
+        func next() throws -> String {
+            let line = try #require(talk.lines?.next())
+            hasFailed = hasFailed || line.hasPrefix("~ failure write")
+            return line
+        }
         for command in commands {
             try talk.input?.write(contentsOf: Data("\(command)\n".utf8))
-            repeat { answer = try #require(talk.lines?.next()) } while !answer.hasPrefix("= ")
+            repeat { answer = try next() } while !answer.hasPrefix("= ")
+            if answer.hasPrefix("= error") { break }
         }
-        return String(answer.dropFirst(2))
+        answer = String(answer.dropFirst(2))
+        guard let expected, answer != expected, !answer.hasPrefix("error") else { return answer }
+        while !hasFailed { _ = try next() }
+        return "failure"
     }
 }
 
