@@ -82,7 +82,8 @@ final class ConditionedDesktop {
         lift()
         guard !mounted.isEmpty else { return }
         desktop.bus.stop()
-        // Lazily: the daemon may be on its last flush.
+        // Until the daemon has ended, which would make its directories again.
+        desktop.run("flock", desktop.directory.path + "/config/defaultsd/lock", "true")
         for place in mounted { desktop.run("umount", "--lazy", place) }
     }
 
