@@ -23,6 +23,8 @@ import Testing
     private func keys() -> String { desktop.tool("keys", "org.example.App").output }
 
     private func copyAndLink() throws {
+        // After it the daemon makes no more files, so that the directory can be removed.
+        _ = try desktop.waitForDailyBackup()
         _ = try desktop.run("cp", "-a", config, "\(cloud)/defaultsd").requireOutput()
         try files.removeItem(atPath: config)
         try files.createSymbolicLink(
@@ -60,6 +62,8 @@ import Testing
     {
         #expect(write("early").status == 0)
         #expect(desktop.tool("sync").status == 0)
+        // After it the daemon makes no more files, so that the directory can be removed.
+        _ = try desktop.waitForDailyBackup()
         _ = try desktop.run("cp", "-a", config, "\(cloud)/defaultsd").requireOutput()
         try files.removeItem(atPath: config)
         try Data().write(to: URL(filePath: config))
