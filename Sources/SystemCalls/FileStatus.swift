@@ -97,7 +97,7 @@ extension FileStatus {
     /// Whether there is a file.
     ///
     /// - Throws: `SystemError` if that is not known, because the path cannot be reached or its disk does not
-    ///   answer. What is not known must not count as missing where somebody's data would be made anew.
+    ///   answer. Where missing data is made anew, data that cannot be seen must not count as missing.
     package static func exists(_ path: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
             _ = try FileStatus(of: path)

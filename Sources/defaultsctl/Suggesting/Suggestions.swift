@@ -48,7 +48,7 @@ enum Spelling {
     /// 1. The parts between points are compared one by one: names of domains share most of theirs.
     /// 2. Each part may have as many slips as its length suggests. In a word of one or two letters, only
     ///    the case may differ.
-    /// 3. Digits are no slips: whoever types `tab1` does not mean `tab2`.
+    /// 3. Another digit is not a slip: who types `tab1` does not mean `tab2`.
     private static func slips(from word: String, to other: String) -> Int? {
         guard word != other, word.filter(\.isNumber) == other.filter(\.isNumber) else { return nil }
         let (parts, others) = (Self.parts(of: word), Self.parts(of: other))

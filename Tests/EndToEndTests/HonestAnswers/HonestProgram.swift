@@ -146,8 +146,8 @@ enum HonestProgram: String, CaseIterable {
 
     /// The last answer of a program that uses the Swift library, or the first that is an error.
     ///
-    /// - Parameter expected: If the last answer is another one, the program is told of a failure, and
-    ///   "failure" is returned then.
+    /// - Parameter expected: The last answer of a program whose change is kept. After another answer, this
+    ///   waits until the program reports a failure, and returns "failure".
     private func talk(
         _ commands: [String], expecting expected: String? = nil, on stage: ConditionedDesktop
     ) throws -> String {
