@@ -1,3 +1,5 @@
+internal import PropertyList
+
 /// A document as expat reads it, and the places of its parts in the original text.
 struct DocumentText {
     /// The text for expat.
@@ -22,16 +24,9 @@ struct DocumentText {
     ///
     /// Places in it have the right line and column.
     private static func converted(_ text: [UInt8]) -> [UInt8]? {
-        let isLittle = text.starts(with: [0xFF, 0xFE])
-        guard isLittle || text.starts(with: [0xFE, 0xFF]), text.count.isMultiple(of: 2) else {
-            return nil
-        }
-        let units = stride(from: 2, to: text.count, by: 2).map { index in
-            let (first, second) = (UInt16(text[index]), UInt16(text[index + 1]))
-            return isLittle ? second << 8 | first : first << 8 | second
-        }
-        guard units.contains(UInt16(UInt8.carriageReturn)) else { return nil }
-        return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
+        guard text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) else { return nil }
+        let converted = ByteOrderMark.removed(from: text)
+        return converted != text && converted.contains(.carriageReturn) ? converted : nil
     }
 
     /// The text of an element as it is in the document.
