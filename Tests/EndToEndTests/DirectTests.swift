@@ -170,49 +170,6 @@ import Testing
             """)
     }
 
-    @Test func `A program that does not read harms no other, and later learns what has changed`() {
-        expectDone(
-            """
-            import socket
-            # D-Bus by hand, as GLib reads on a thread of its own.
-            deaf = socket.socket(socket.AF_UNIX)
-            deaf.connect(socket_path)
-            deaf.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n")
-            assert deaf.recv(100).startswith(b"OK")
-            deaf.sendall(b"NEGOTIATE_UNIX_FD\\r\\n")
-            assert deaf.recv(100).startswith(b"AGREE")
-            deaf.sendall(b"BEGIN\\r\\n")
-            def send(method, body, serial):
-                message = Gio.DBusMessage.new_method_call(None, path, name, method)
-                message.set_body(body)
-                message.set_serial(serial)
-                deaf.sendall(message.to_blob(Gio.DBusCapabilityFlags.UNIX_FD_PASSING))
-            send("Follow", GLib.Variant("(as)", (["a.b"],)), 1)
-            value = GLib.Variant("ay", bytes(8_000))
-            for number in range(400):
-                call(direct, "SetValue", "(ssv)", "a.b", f"key{number % 7}{value.get_size()}", value)
-                value = GLib.Variant("ay", bytes(8_000 + number))
-            # It asks for much, too, and the answers stay in the daemon.
-            for serial in range(2, 32):
-                send("GetAll", GLib.Variant("(s)", ("a.b",)), serial)
-            for _ in range(50): assert call(direct, "ListKeys", "(s)", "a.b")
-            rest, members, answers = b"", [], 0
-            while answers < 31:
-                rest += deaf.recv(1 << 20)
-                while len(rest) >= 16 and len(rest) >= Gio.DBusMessage.bytes_needed(rest):
-                    size = Gio.DBusMessage.bytes_needed(rest)
-                    message = Gio.DBusMessage.new_from_blob(rest[:size], Gio.DBusCapabilityFlags.NONE) \\
-                        if message_type(rest) == 4 else None
-                    if message: members.append(message.get_body().unpack())
-                    else: answers += 1
-                    rest = rest[size:]
-            assert 10 < len(members) < 400, len(members)
-            generations = [change[5] for change in members]
-            assert generations == sorted(generations)
-            assert members[-1][2:5] == ({}, [], []) and members[-1][5] == 401, members[-1][:2]
-            """.replacing("message_type(rest)", with: "rest[1]"))
-    }
-
     @Test func `A thousand programs are connected, and each is served`() {
         expectDone(
             """

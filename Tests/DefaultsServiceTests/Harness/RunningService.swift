@@ -100,7 +100,7 @@ extension Connection {
         serving socket: FileDescriptor, named name: String, as credentials: PeerCredentials?,
         like service: Connection, on loop: EventLoop
     ) throws {
-        let link = try Link(serving: socket, on: loop)
+        let link = Link(accepted: try Link.open(serving: socket), patience: .init(), on: loop)
         try self.init(link, peerName: name, sharing: service.calls)
         let objects = service.assumeIsolated { $0.objects }
         assumeIsolated { connection in

@@ -39,6 +39,8 @@ struct TestCaller: Sendable {
 
     private final class Record: Sendable {
         let events = Mutex<[Event]>([])
+        /// Whether the program reads nothing.
+        let isDeaf = Atomic(false)
 
         func append(_ event: Event) { events.withLock { $0.append(event) } }
     }
@@ -77,17 +79,32 @@ struct TestCaller: Sendable {
         let method = C.method.name.string
         let number = stage.noteCall(of: method)
         let pending = Pending<C.Reply>(method)
-        await connection.post(call, arguments) { [stage, record] outcome in
-            stage.noteAnswer(to: number)
-            if case .success = outcome {
-                record.append(.reply(method))
-            } else {
-                record.append(.refusal(method))
+        try await stage.loop.run { [connection, stage, record] in
+            connection.assumeIsolated {
+                $0.post(call, arguments) { outcome in
+                    stage.noteAnswer(to: number)
+                    if case .success = outcome {
+                        record.append(.reply(method))
+                    } else {
+                        record.append(.refusal(method))
+                    }
+                    pending.end(with: outcome)
+                }
+                // A connection that waits for a reply would read.
+                if record.isDeaf.load(ordering: .relaxed) { $0.link.setPaused(true) }
             }
-            pending.end(with: outcome)
         }
         await stage.settle()
         return pending
+    }
+
+    /// Stops reading, or reads what has come meanwhile.
+    func setDeaf(_ isDeaf: Bool) async throws {
+        try await stage.loop.run { [connection, record] in
+            record.isDeaf.store(isDeaf, ordering: .relaxed)
+            connection.assumeIsolated { $0.link.setPaused(isDeaf) }
+        }
+        await stage.settle()
     }
 
     /// Makes a call that needs neither time nor a disk that is held.
