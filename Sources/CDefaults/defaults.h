@@ -280,18 +280,18 @@ int defaults_set_archive(defaults_t *defaults, const char *key, const void *byte
  * there is none. */
 int defaults_remove(defaults_t *defaults, const char *key);
 
-/* Waits until the service has answered every change that this process has made so far in the domain.
+/* Waits until the service has answered every change that this process has made so far in the domain. So if
+ * this returns 0, the changes since the last call are kept.
  *
- * DEFAULTS_ERROR_UNREACHABLE: not in this number of milliseconds. The changes are still sent. A change that
- * was refused is no error here. */
+ * DEFAULTS_ERROR_UNREACHABLE: not in this number of milliseconds. The changes are still sent. If a change
+ * was refused since the last call: the error of the first one, such as DEFAULTS_ERROR_LOCKED. */
 int defaults_flush(defaults_t *defaults, unsigned timeout);
 
 /* Waits until every change that was acknowledged so far to any process is on disk, those of this process
  * included.
  *
  * Nothing is lost without it, unless the machine loses its power within two seconds.
- * DEFAULTS_ERROR_UNREACHABLE: not in this number of milliseconds. DEFAULTS_ERROR_NOT_DURABLE: the disk
- * fails. */
+ * The errors of defaults_flush(), and DEFAULTS_ERROR_NOT_DURABLE: the disk fails. */
 int defaults_synchronize(defaults_t *defaults, unsigned timeout);
 
 /* @page defaults_begin: change several values at once, and values that depend on the old ones

@@ -88,7 +88,7 @@ extension Defaults {
     public func register(_ build: (inout DefaultsEdits) throws -> Void) rethrows {
         var edits = DefaultsEdits(self)
         try build(&edits)
-        edits.report(to: store)
+        for failure in edits.failures { store.failures.tell(failure) }
         guard !Fork.isChild else { return Fork.warn() }
         store.register(edits.entries)
     }
@@ -115,7 +115,7 @@ extension Defaults {
     ) rethrows {
         var edits = DefaultsEdits(self)
         try build(&edits)
-        edits.report(to: store)
+        for failure in edits.failures { store.reportRefusal(failure) }
         guard edits.failures.isEmpty else { return }
         store.reporting(edits.entries.keys.sorted(), in: layer) { () throws(DefaultsError) in
             try store.apply(edits.entries, in: layer, from: origin)
@@ -181,16 +181,17 @@ extension Defaults {
     /// Waits until the service has answered every change that this process has made so far in this
     /// domain and in that of all applications.
     ///
-    /// A change that is refused is no error here: ``failures`` reports it.
+    /// So if this returns, the changes since the last call are kept.
     ///
     /// ```swift
     /// try await defaults.flush(within: .seconds(5))
     /// ```
     ///
     /// - Parameter bound: How long to wait at most.
-    /// - Throws: ``DefaultsError`` with `unreachable` after that time, also if the service is known not to
-    ///   be there, because it may come; with `forked` in a forked process; `CancellationError` if the
-    ///   task is cancelled. The changes are still sent.
+    /// - Throws: ``DefaultsError`` of the first change that was refused since the last call, such as
+    ///   `locked`; ``failures`` reports each of them. With `unreachable` after that time, also if the
+    ///   service is known not to be there, because it may come: the changes are still sent. With `forked`
+    ///   in a forked process. `CancellationError` if the task is cancelled.
     public func flush(within bound: Duration = .seconds(30)) async throws {
         try await store.flush(within: bound)
     }
@@ -200,8 +201,7 @@ extension Defaults {
     ///
     /// - Parameter bound: How long to wait at most for the service, and then for the disk.
     /// - Returns: The generation that is on disk.
-    /// - Throws: ``DefaultsError`` with `unreachable` after that time, and with `notDurable` if the disk
-    ///   fails; `CancellationError` if the task is cancelled.
+    /// - Throws: The errors of ``flush(within:)``; ``DefaultsError`` with `notDurable` if the disk fails.
     @discardableResult
     public func synchronize(within bound: Duration = .seconds(30)) async throws -> UInt64 {
         try await store.flush(within: bound)
@@ -270,9 +270,5 @@ public struct DefaultsEdits {
     /// Removes the values of keys from the layer.
     public mutating func reset(_ keys: AnyDefaultsKey...) {
         for key in keys { entries.updateValue(nil, forKey: key.id) }
-    }
-
-    func report(to store: Store) {
-        for failure in failures { store.failures.tell(failure) }
     }
 }

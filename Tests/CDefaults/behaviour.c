@@ -145,6 +145,8 @@ void refusals_are_told(void) {
     CHECK(failed.calls == 1 && strcmp(failed.key, "Score") == 0);
     CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strstr(failed.message, "Score"));
     CHECK(defaults_get_int64(d, "Score", 0) == 1);
+    CHECK(defaults_flush(d, PATIENCE) == DEFAULTS_ERROR_CONFLICT);
+    CHECK(strstr(defaults_error_message(), "Score") && defaults_flush(d, PATIENCE) == 0);
     defaults_close(d);
 }
 
@@ -495,6 +497,7 @@ void an_expectation_alone_is_checked(void) {
     CHECK(defaults_commit(change, 0, NULL) == 0);
     while (failed.calls == 0) dispatch_once(d);
     CHECK(failed.code == DEFAULTS_ERROR_CONFLICT && strcmp(failed.key, "Score") == 0);
+    CHECK(defaults_flush(d, PATIENCE) == DEFAULTS_ERROR_CONFLICT);
     CHECK(defaults_set_int64(d, "Score", 3) == 0 && defaults_flush(d, PATIENCE) == 0);
     defaults_close(d);
 }

@@ -17,6 +17,26 @@ import Testing
         #expect(await failures.next()?.domain == "org.example.Test@host")
     }
 
+    @Test func `A flush fails with the first change that was refused since the last one`()
+        async throws
+    {
+        let defaults = Defaults.inMemory(locked: ["Loudness"])
+        defaults[.loudness] = 9
+        defaults.apply { $0[.theme] = .dark }
+        let error = await #expect(throws: DefaultsError.self) { try await defaults.flush() }
+        #expect(error?.code == .locked && error?.message.contains("Loudness") == true)
+        try await defaults.flush()
+        // What another call threw is no concern of this one.
+        await #expect(throws: DefaultsError.self) {
+            try await defaults.transaction { $0[.loudness] = 9 }
+        }
+        try await defaults.update(.theme) { $0 = .light }
+        try await defaults.flush()
+        defaults[.loudness] = 9
+        try await defaults.update(.theme) { $0 = .dark }
+        await #expect(throws: DefaultsError.self) { try await defaults.synchronize() }
+    }
+
     @Test func `A value of another type reads as the default, and is reported once`() async throws {
         let defaults = Defaults.inMemory()
         let text = DefaultsKey("Loudness", default: "")

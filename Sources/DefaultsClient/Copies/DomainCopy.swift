@@ -38,9 +38,13 @@ final class DomainCopy: Sendable {
         return users.contains { $0.isObserved(access) }
     }
 
-    /// Reports a failure to all users.
-    func report(_ failure: DefaultsFailure, _ access: borrowing WriteAccess) {
-        for user in access[state].users { access.whenFree { user.failures.tell(failure) } }
+    /// Reports to all users that a change was refused.
+    private func reportRefusal(_ failure: DefaultsFailure, _ access: borrowing WriteAccess) {
+        for user in access[state].users {
+            // Before the lock is free, as a flush then no longer sees the change.
+            user.failures.keepRefusal(failure.error)
+            access.whenFree { user.failures.tell(failure) }
+        }
     }
 
     /// Changes what users find for some keys, and notifies them (4).
@@ -421,7 +425,7 @@ extension DomainCopy {
             let failure = DefaultsFailure(
                 action: .write, keys: batch.names,
                 domain: batch.layer.spelling(of: name), error: error)
-            report(failure, access)
+            reportRefusal(failure, access)
         }
         end(batch, .failure(error), access)
     }

@@ -43,8 +43,11 @@ public struct DefaultsFailure: Sendable {
 }
 
 /// Gives failures to listeners, and prints them on standard error if there is none.
+///
+/// It keeps the first refusal of a change for the next `flush`, which must not call that change kept.
 final class Failures: Sendable {
     private let listeners = Broadcast<DefaultsFailure>()
+    private let refusal = Mutex<DefaultsError?>(nil)
     /// The lines that were printed, so that none is printed twice.
     private let written = Mutex<Set<String>>([])
 
@@ -53,6 +56,14 @@ final class Failures: Sendable {
 
     /// The failures from now on.
     func stream() -> AsyncStream<DefaultsFailure> { listeners.stream() }
+
+    /// Keeps the error of a change that was refused, unless an earlier one is kept.
+    func keepRefusal(_ error: DefaultsError) {
+        refusal.withLock { $0 = $0 ?? error }
+    }
+
+    /// The error of the first change that was refused since the last call of this.
+    func takeRefusal() -> DefaultsError? { refusal.withLock { $0.take() } }
 
     func tell(_ failure: DefaultsFailure) {
         guard !listeners.tell(failure) else { return }

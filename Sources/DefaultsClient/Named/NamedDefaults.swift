@@ -235,7 +235,7 @@ extension NamedDefaults {
         guard let (copy, copyLayer) = store.place(of: layer) else { throw .notWritable(layer) }
         let name = KeyName(key)
         let (bytes, generation) = try waiting {
-            try await store.flush(within: .seconds(30))
+            try await store.waitForAnswers(within: .seconds(30))
             return try await store.service.read(name, in: copyLayer.spelling(of: copy.name))
         }
         guard let bytes else { return (nil, generation) }

@@ -24,9 +24,15 @@ extension Store {
             try body()
         } catch {
             let spelling = place(of: layer).map { $0.layer.spelling(of: $0.copy.name) } ?? name
-            failures.tell(
+            reportRefusal(
                 DefaultsFailure(action: .write, keys: keys, domain: spelling, error: error))
         }
+    }
+
+    /// Reports a change that never became one, which is an error of the next `flush`, too.
+    func reportRefusal(_ failure: DefaultsFailure) {
+        failures.keepRefusal(failure.error)
+        failures.tell(failure)
     }
 
     /// Changes one key, and has it sent.
@@ -166,7 +172,7 @@ extension Store {
                     for: .milliseconds(.random(in: 1...5)), on: service.loop)
             }
             // Changes of this process that are in flight come first. Otherwise they would be conflicts.
-            try await flush(within: Self.patience)
+            try await waitForAnswers(within: Self.patience)
             let (bytes, generation) = try await service.read(key.id, in: spelling)
             // The value in effect is read below, on the caller's thread.
             if bytes == nil { await load() }
@@ -206,7 +212,16 @@ extension Store {
         }
     }
 
+    /// Waits until the changes of this process are answered.
+    ///
+    /// - Throws: Also the error of the first change that was refused since the last time.
     func flush(within bound: Duration) async throws {
+        try await waitForAnswers(within: bound)
+        if let refusal = failures.takeRefusal() { throw refusal }
+    }
+
+    /// Waits until the changes of this process are answered, whatever the answers are.
+    func waitForAnswers(within bound: Duration) async throws {
         try Fork.check()
         let outcomes = lock.change { access in
             copies.compactMap { copy in

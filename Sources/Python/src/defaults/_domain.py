@@ -249,11 +249,15 @@ class Domain(MutableMapping[str, Any]):
         return Transaction(self._handle, layer, timeout)
 
     def flush(self, timeout: float = 30) -> None:
-        """Waits until the service has answered the changes of this process."""
+        """Waits until the service has answered the changes of this process.
+
+        Raises the error of the first change that was refused since the last call, such as LockedError. So if
+        it returns, the changes since then are kept.
+        """
         check(lib.defaults_flush(self._handle.open_pointer, milliseconds(timeout)))
 
     def synchronize(self, timeout: float = 30) -> None:
-        """Waits until every change that was acknowledged so far is on disk."""
+        """Waits until every change that was acknowledged so far is on disk. Raises what flush() raises."""
         check(lib.defaults_synchronize(self._handle.open_pointer, milliseconds(timeout)))
 
     # Following
