@@ -63,9 +63,18 @@ final class Desktop {
         self.environment = environment
     }
 
-    /// Ends the bus, and waits for the daemon, which would otherwise restore its directories.
-    deinit {
+    deinit { end() }
+
+    /// Ends the bus and all programs of this home, which would otherwise make its directories again.
+    ///
+    /// The daemon that has the database is waited for.
+    func end() {
         bus.stop()
+        waitForDaemon()
+        killPrograms(ofHome: directory.path)
+    }
+
+    private func waitForDaemon() {
         let path = directory.path + "/config/defaultsd/lock"
         let lock = open(path, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 else { return }

@@ -81,9 +81,7 @@ final class ConditionedDesktop {
     deinit {
         lift()
         guard !mounted.isEmpty else { return }
-        desktop.bus.stop()
-        // Until the daemon has ended, which would make its directories again.
-        desktop.run("flock", desktop.directory.path + "/config/defaultsd/lock", "true")
+        desktop.end()
         for place in mounted { desktop.run("umount", "--lazy", place) }
     }
 
