@@ -177,8 +177,10 @@ struct RoamPassphrase: ServiceCommand {
     static var needsBus: Bool { true }
 
     func run(with defaults: RemoteDefaults) async throws {
-        let words = try passphrase.readNew()
-        try await RoamingService(on: defaults.connection).changePassphrase(to: words)
+        let service = RoamingService(on: defaults.connection)
+        // Nobody types a passphrase for a service that is not there.
+        _ = try await service.status()
+        try await service.changePassphrase(to: passphrase.readNew())
     }
 }
 
