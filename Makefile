@@ -64,7 +64,7 @@ MANUALS = defaultsctl.1 defaultsd.8 defaultsd-roam.8 defaultsd-managed.5 default
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us. What Debian only recommends is not installed, so what is used of it has its own place in a list.
 MODULE_PACKAGES = gcc libc6-dev libglib2.0-dev pkg-config
-BUILD_PACKAGES = $(MODULE_PACKAGES) libdbus-1-dev libexpat1-dev libpq-dev libsodium-dev libsqlite3-dev python3
+BUILD_PACKAGES = $(MODULE_PACKAGES) libdbus-1-dev libexpat1-dev libyaml-dev libpq-dev libsodium-dev libsqlite3-dev python3
 RUN_PACKAGES = dbus-bin dbus-daemon libglib2.0-bin python3-gi systemd strace binutils bubblewrap
 TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish mandoc zsh \
 	gir1.2-gtk-4.0 libgtk-4-dev librust-dbus-dev qt6-base-dev xdotool xvfb \
@@ -82,7 +82,7 @@ FLEET_PACKAGES = krb5-admin-server krb5-kdc krb5-user pgbouncer postgresql
 ROOT_PACKAGES = debootstrap
 
 # The suites that try a part of what can be wrong in a file, and everything with DEFAULTSD_THOROUGH=1.
-FORMAT_TESTS = KeyedArchiveTests|DefaultsFoundationTests|DconfFilesTests|XMLPropertyListTests
+FORMAT_TESTS = KeyedArchiveTests|OwnedDocumentsTests|DefaultsFoundationTests|DconfFilesTests|XMLPropertyListTests
 
 .PHONY: all build library gsettings demo check lint test docs picture desktop torture clean-root packages-test fuzz bench fleet \
 	install uninstall clean deb setup setup-run setup-test setup-bench setup-fleet setup-deb setup-root

@@ -96,6 +96,16 @@ let package = Package(
         module("XMLPropertyList", ["PropertyList", "CExpat"]),
         module("OpenStepPropertyList", ["PropertyList", "KeyedArchive"]),
         module("DomainForms", ["KeyedArchive", "PropertyList", "XMLPropertyList"]),
+        .systemLibrary(
+            name: "CYAML", path: "Sources/CYAML",
+            providers: [.apt(["libyaml-dev"]), .yum(["libyaml-devel"])]),
+        module("YAMLDocuments", ["OwnedDocuments", "KeyedArchive", "PropertyList", "CYAML"]),
+        module(
+            "OwnedDocuments",
+            [
+                "DefaultsTerms", "DomainForms", "KeyedArchive", "PropertyList", "ValuePaths",
+                "XMLPropertyList",
+            ]),
         module("SQLite", ["CSQLite"]),
         module("DBus", ["CDBus", "CLinux", "SystemCalls", "Wording"]),
         module("ServiceLife", ["CLinux", "DBus", "SystemCalls"]),
@@ -173,10 +183,11 @@ let package = Package(
             "defaultsctl",
             [
                 "DefaultsTerms", "DefaultsClient", "DefaultsFiles", "DefaultsModel",
-                "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "ValuePaths",
+                "DefaultsProtocol", "DomainForms", "DBus", "KeyedArchive", "OwnedDocuments",
+                "ValuePaths",
                 "ArchiveInspection", "PropertyList", "XMLPropertyList", "OpenStepPropertyList",
                 "DefaultsXfconf", "DefaultsDconf", "DefaultsPortal", "DconfFiles", "RoamingTerms",
-                "CLinux", "SystemCalls", argumentParser, "Wording",
+                "CLinux", "SystemCalls", argumentParser, "Wording", "YAMLDocuments",
             ], exclude: ["Completion/Scripts"]),
 
         // The library for C, which the Makefile links: SwiftPM would not link Swift's library statically.
@@ -285,6 +296,12 @@ let package = Package(
                 "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
                 "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
                 "TestSupport", logging,
+            ]),
+        tests(
+            "OwnedDocumentsTests",
+            [
+                "OwnedDocuments", "YAMLDocuments", "KeyedArchive", "PropertyList", "ValuePaths",
+                "XMLPropertyList", "TestSupport",
             ]),
         tests("DefaultsctlTests", ["defaultsctl", "DomainForms", "KeyedArchive", "RoamingTerms"]),
         tests(

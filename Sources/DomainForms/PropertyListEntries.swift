@@ -20,7 +20,14 @@ package struct PropertyListEntries {
 
     /// - Returns: nil if the list is not a dictionary.
     package init?(of list: PropertyList) {
-        guard case .dictionary(let keys, let values) = list.value(at: list.root) else { return nil }
+        self.init(of: list, at: list.root)
+    }
+
+    /// The entries of a dictionary inside a list.
+    ///
+    /// - Returns: nil if it is not a dictionary.
+    package init?(of list: PropertyList, at index: ObjectIndex) {
+        guard case .dictionary(let keys, let values) = list.value(at: index) else { return nil }
         self.list = list
         self.keys = keys
         self.values = values
@@ -46,7 +53,13 @@ package struct PropertyListEntries {
     package func archive(
         at position: Int, limits: ValueFormLimits = .standard
     ) throws -> KeyedArchive {
-        let index = value(at: position)
+        try archive(of: value(at: position), limits: limits)
+    }
+
+    /// The archive of a value in the list, as for an entry.
+    package func archive(
+        of index: ObjectIndex, limits: ValueFormLimits = .standard
+    ) throws -> KeyedArchive {
         if let archive = archive(inDataOf: index) { return archive }
         guard isArchive(index) else { return try plainValue(at: index, limits) }
         do {

@@ -24,7 +24,8 @@ struct Defaultsctl: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Read.self, ReadType.self, Write.self, Rename.self, Delete.self, DeleteAll.self,
-            FactoryReset.self, Apply.self, Import.self, Export.self, Domains.self, Keys.self,
+            FactoryReset.self, Apply.self, Unapply.self, Owners.self, Drift.self, Import.self,
+            Export.self, Domains.self, Keys.self,
             Find.self, Explain.self,
             Locked.self, Grant.self, Revoke.self, Grants.self, Lint.self, Watch.self, Inspect.self,
             Sync.self, Status.self, Stats.self, Adopt.self, Release.self,

@@ -25,6 +25,10 @@ import Testing
     @Test(arguments: [
         "{}", "\u{FEFF}{}", " {\r\n} \n", #"{"$locked":[]}"#, "<plist><dict/></plist>", xml(""),
         "\u{FEFF}<plist><dict/></plist>",
+        #"{"$schema": "https://example.org/a.json", "$comment": [1, {"$foo": 2}]}"#,
+        xml(
+            "<key>$comment</key><dict><key>$x</key><true/></dict><key>$schema</key><string>a</string>"
+        ),
     ])
     func `A file may be without values and locks`(text: String) throws {
         let document = try document(text)

@@ -14,6 +14,8 @@ import Testing
         ("explain org.example.App New", false), ("locked org.example.App", false),
         ("inspect org.example.App New", false), ("export org.example.App -", false),
         ("import org.example.App list", false), ("apply -f document", false),
+        ("apply owned --changed", false), ("owners", false), ("drift", false),
+        ("unapply me", false),
         ("grant org.example.App read org.example.Other", false), ("grants", false),
         ("revoke org.example.App read org.example.Other", false), ("lint list", false),
         ("sync", false), ("status", false), ("stats", false), ("doctor", false),
@@ -61,7 +63,11 @@ import Testing
         let directory = desktop.directory.path + "/work"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: false)
-        let files = ["list": #"{"New": 2}"#, "document": "write org.example.App New -int 3\n"]
+        let owned = #"{"$defaults": 1, "owner": "me", "domains": {"org.example.App": {"Own": 1}}}"#
+        let files = [
+            "list": #"{"New": 2}"#, "document": "write org.example.App New -int 3\n",
+            "owned": owned,
+        ]
         for (name, text) in files {
             try text.write(toFile: "\(directory)/\(name)", atomically: true, encoding: .utf8)
         }

@@ -50,6 +50,8 @@ struct JSONLayer {
             do throws(LayerProblem) {
                 if name == LayerContents.locked {
                     try readLocks(report)
+                } else if LayerContents.notes.contains(name) {
+                    try reading { reader throws(JSONError) in try reader.skipValue() }
                 } else {
                     try readValue(of: name)
                 }

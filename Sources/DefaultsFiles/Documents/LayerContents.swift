@@ -12,6 +12,9 @@ struct LayerContents {
     /// It is not a key.
     static let locked: Text = "$locked"
 
+    /// Names that editors and authors write, and that say nothing here.
+    static let notes: Set<Text> = ["$schema", "$comment"]
+
     /// Whether the file may lock keys.
     let canLock: Bool
     private(set) var values: [(key: Key, archive: KeyedArchive)] = []

@@ -28,7 +28,8 @@ extension LayerFault {
     static func unknownName(_ name: String) -> LayerFault {
         LayerFault(
             .badKey,
-            "The key \(name.quotedForMessage) begins with $. The only such name is $locked."
+            "The key \(name.quotedForMessage) begins with $. The only such names are $locked, "
+                + "$schema and $comment."
         )
     }
 

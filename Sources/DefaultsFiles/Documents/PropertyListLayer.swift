@@ -89,6 +89,7 @@ struct PropertyListLayer {
             lockedPosition = position
             return try addLocks(at: entries.value(at: position))
         }
+        guard !LayerContents.notes.contains(Text(name)) else { return }
         let key = try contents.key(Text(name))
         try contents.add(archive(at: position, of: entries, key), for: key)
     }

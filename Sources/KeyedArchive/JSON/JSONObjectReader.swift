@@ -14,6 +14,9 @@ package import PropertyList
 ///
 /// After each key, call ``value()`` or ``strings()`` once. If they throw, call ``skipValue()`` to
 /// skip the value. After any other error, except for a repeated key, the reader cannot be used.
+///
+/// Instead of reading a value whole, ``enterObject()`` and ``enterArray()`` make its members or elements those
+/// that come next.
 package struct JSONObjectReader {
     /// A string of an array, and where in the text it begins.
     package struct Element: Sendable {
@@ -26,7 +29,10 @@ package struct JSONObjectReader {
     private let text: [UInt8]
     private let limits: ValueFormLimits
     private var scanner: JSONScanner
-    private var known: Set<Text> = []
+    /// The keys of the objects that have been entered, the outermost first; nil for an array.
+    private var known: [Set<Text>?] = [[]]
+    /// Whether the innermost object or array has had a member or an element.
+    private var hasBegun = false
     /// The offset of the key that was read last, in bytes from 0.
     package private(set) var keyOffset = 0
 
@@ -54,20 +60,63 @@ package struct JSONObjectReader {
     }
 
     /// The key of the next member, which differs from all earlier keys; nil at the end of the
-    /// object and the text.
+    /// object, and of the text if it is the outermost one.
     ///
     /// - Throws: ``JSONError`` if there is neither a key nor the end.
     package mutating func nextKey() throws(JSONError) -> Text? {
-        let isFirst = known.isEmpty
+        let (isFirst, isOutermost) = (!hasBegun, known.count == 1)
         let member = try reading { scanner throws(JSONFault) in
-            try scanner.key(isFirst: isFirst)
+            try scanner.key(isFirst: isFirst, isOutermost: isOutermost)
         }
-        guard let member else { return nil }
+        hasBegun = true
+        guard let member else {
+            if !isOutermost { known.removeLast() }
+            return nil
+        }
         keyOffset = member.offset
-        guard known.insert(member.text).inserted else {
+        guard known[known.count - 1]?.insert(member.text).inserted == true else {
             throw JSONFault(.duplicateKey, at: member.offset).error(in: text)
         }
         return member.text
+    }
+
+    /// Enters the next value if it is an object, whose members come next.
+    package mutating func enterObject() throws(JSONError) -> Bool {
+        try enter(UInt8(ascii: "{"), [])
+    }
+
+    /// Enters the next value if it is an array, whose elements come next.
+    package mutating func enterArray() throws(JSONError) -> Bool {
+        try enter(UInt8(ascii: "["), nil)
+    }
+
+    private mutating func enter(
+        _ bracket: UInt8, _ keys: Set<Text>?
+    ) throws(JSONError) -> Bool {
+        scanner.skipSpace()
+        guard scanner.skip(bracket) else { return false }
+        known.append(keys)
+        hasBegun = false
+        return true
+    }
+
+    /// Whether another element of the array that was entered last comes; its end leaves it.
+    ///
+    /// - Throws: ``JSONError`` if there is neither an element nor the end.
+    package mutating func nextElement() throws(JSONError) -> Bool {
+        let isFirst = !hasBegun
+        let hasNext = try reading { scanner throws(JSONFault) in try scanner.element(isFirst) }
+        hasBegun = true
+        if hasNext { keyOffset = scanner.offset } else { known.removeLast() }
+        return hasNext
+    }
+
+    /// The first key of the next value, if that is an object with a key.
+    package func firstKey() -> Text? {
+        var ahead = scanner
+        ahead.skipSpace()
+        guard ahead.skip(UInt8(ascii: "{")) else { return nil }
+        return try? ahead.key(isFirst: true, isOutermost: false)?.text
     }
 
     /// Reads the next value as an archive.
@@ -124,12 +173,13 @@ package struct JSONObjectReader {
 }
 
 extension JSONScanner {
-    /// Reads a key and the colon after it, or the end of the object and the text.
+    /// Reads a key and the colon after it, or the end of the object, and of the text if it is the outermost.
     fileprivate mutating func key(
-        isFirst: Bool
+        isFirst: Bool, isOutermost: Bool
     ) throws(JSONFault) -> JSONObjectReader.Element? {
         skipSpace()
         if skip(UInt8(ascii: "}")) {
+            guard isOutermost else { return nil }
             skipSpace()
             guard isAtEnd else { throw fault("There is more text after the end of the object.") }
             return nil
@@ -155,6 +205,20 @@ extension JSONScanner {
         skipSpace()
         guard skip(UInt8(ascii: ":")) else { throw fault("A colon is expected after the key.") }
         return key
+    }
+
+    /// Reads up to an element of an array, or its end.
+    fileprivate mutating func element(_ isFirst: Bool) throws(JSONFault) -> Bool {
+        skipSpace()
+        if skip(UInt8(ascii: "]")) { return false }
+        guard isFirst || skip(UInt8(ascii: ",")) else {
+            throw fault("A comma or the closing ] is expected here.")
+        }
+        skipSpace()
+        guard next != UInt8(ascii: "]") else {
+            throw fault("A value is expected here, after the comma. Remove the comma.")
+        }
+        return true
     }
 
     /// Reads an array of strings.

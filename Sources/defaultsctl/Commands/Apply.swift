@@ -1,11 +1,13 @@
 import ArgumentParser
 import DefaultsClient
 import DefaultsProtocol
+import OwnedDocuments
 
 struct Apply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",
-        abstract: "Makes many changes at once, all or none.",
+        abstract:
+            "Makes many changes at once, all or none, or makes defaults what a document says.",
         discussion: """
             Reads one change from each line: a JSON object, or the command that makes the change, \
             quoted as in a shell. All lines are read and checked with the service first. Then they \
@@ -14,25 +16,64 @@ struct Apply: AsyncParsableCommand {
               {"domain":"org.example.Game","key":"PlaySound","value":true}
               {"domain":"org.example.Game","key":"Volume","remove":true,"ifGeneration":42}
               write org.example.Game Level -int 3
+
+            A file that is one JSON object, property list or YAML mapping with "$defaults" is a document: all that \
+            its owner wants. What differs is set, and what has left the document since the last time \
+            gets back what it had before, unless somebody has changed it. 'unapply' takes all of it \
+            back, and 'drift' says what no longer holds. A directory has such documents, or files \
+            DOMAIN.json, DOMAIN.plist and DOMAIN.yaml.
+
+              {"$defaults":1,"owner":"me","domains":{"org.example.Game":{"PlaySound":true}}}
             """)
+
+    @Argument(help: ArgumentHelp("The file or directory; - is standard input.", valueName: "file"))
+    var path: String?
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file to read; - is standard input.", valueName: "file"))
-    var file = "-"
+        help: ArgumentHelp("The same as an option.", valueName: "file"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("The owner of files that do not name one.", valueName: "name"))
+    var owner: Owner?
+
+    @Option(help: ArgumentHelp("The domain of a file that is one domain.", valueName: "domain"))
+    var domain: String?
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case yaml
+    }
+
+    @Option(help: "yaml, if the name of the file does not end in .yaml.")
+    var format: Format?
+
+    @OptionGroup var options: DocumentOptions
 
     @OptionGroup var change: ChangeOptions
 
-    /// The most bytes of changes that are read.
-    ///
-    /// All of them are in memory at the same time.
-    private static let mostBytes = 256 << 20
+    func validate() throws {
+        guard path == nil || file == nil else {
+            throw ValidationError("Give the file as a word or with --file, not both.")
+        }
+        try options.validate(with: change)
+    }
 
     func run() async throws {
         try await reportingFailure {
             // Invalid input is reported without the service.
-            let document = try read()
-            try await ServiceSession.run { try await apply(document, to: $0) }
+            let input = try DocumentInput.read(
+                path ?? file ?? "-", domain: domain, owner: owner, isYAML: format == .yaml)
+            switch input {
+            case .lines(let lines):
+                if options.areGiven { throw ToolError.optionsOfDocuments }
+                try await ServiceSession.run { try await apply(lines, to: $0) }
+            case .document(let document):
+                guard !document.isEmpty else { throw ToolError.emptyDocument(document.owner) }
+                try await ServiceSession.run {
+                    try await DocumentApplication(document: document, options: options)
+                        .runReporting(on: $0, change)
+                }
+            }
         }
     }
 
@@ -54,19 +95,6 @@ struct Apply: AsyncParsableCommand {
             try await change.report(isChanged, on: defaults)
         } catch {
             throw document.failure(error)
-        }
-    }
-
-    private func read() throws -> ChangeDocument {
-        let name = file == "-" ? "standard input" : file
-        do {
-            let bytes = try InputFile.contents(of: file, limit: Self.mostBytes)
-            guard String(validating: bytes, as: UTF8.self) != nil else {
-                throw ToolError.input(name, "It is not UTF-8 text.")
-            }
-            return try ChangeDocument(bytes, name: name)
-        } catch let failure as InputFile.Failure {
-            throw ToolError.input(name, failure.message)
         }
     }
 }

@@ -8,18 +8,32 @@ struct Export: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes a domain to a property list.",
+        usage: """
+            defaultsctl export [--format <form>] [--iso-dates] <domain> <file>
+            defaultsctl export --all --directory <directory>
+            """,
         discussion: """
             A file is written in binary, FILE.json in JSON, FILE.xml and standard output (-) in XML, \
             unless --format says otherwise. A domain without keys is an empty dictionary. An object is written as the property list of \
             its keyed archive, and import converts it back to the object. The file is replaced as \
             a whole.
+
+            With --all, each domain becomes a file of the directory, named after it. The same values \
+            make the same files, and 'defaultsctl apply DIRECTORY --owner NAME' reads them.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
-    var domain: String
+    var domain: String?
 
     @Argument(help: "The file, or - for standard output.")
-    var file: String
+    var file: String?
+
+    @Flag(help: "All domains, each as a file of the directory.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("The directory, which is made if it does not exist.", valueName: "path"))
+    var directory: String?
 
     @Option(help: "The form: xml, binary or json.")
     var format: DomainFormat?
@@ -27,8 +41,6 @@ struct Export: ServiceCommand {
     @OptionGroup var dates: DatesOption
 
     @OptionGroup var host: HostOption
-
-    private var form: DomainFormat { format ?? Self.form(of: file) }
 
     /// The form that the name of a file asks for.
     ///
@@ -44,6 +56,19 @@ struct Export: ServiceCommand {
     }
 
     func validate() throws {
+        guard !all, directory == nil else {
+            guard all, directory != nil else {
+                throw ValidationError("--all and --directory are given together.")
+            }
+            guard domain == nil, format == nil, !dates.isoDates, !host.isGiven else {
+                throw ValidationError("--all takes a directory, and no other words.")
+            }
+            return
+        }
+        guard domain != nil, let file else {
+            throw ValidationError("Give a domain and a file.")
+        }
+        let form = format ?? Self.form(of: file)
         if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError("A terminal cannot show a binary property list. Give a file.")
         }
@@ -51,6 +76,17 @@ struct Export: ServiceCommand {
     }
 
     func run(with defaults: RemoteDefaults) async throws {
+        if let directory {
+            return try await ExportedDirectory(at: directory).write(defaults)
+        }
+        guard let domain, let file else { return }
+        try await export(domain, to: file, from: defaults)
+    }
+
+    private func export(
+        _ domain: String, to file: String, from defaults: RemoteDefaults
+    ) async throws {
+        let form = format ?? Self.form(of: file)
         let entries = try await defaults.entries(in: domain).entries
         // On macOS this is an empty dictionary: scripts export a domain before they set its first key.
         if entries.isEmpty, ProgramName.current == .defaultsctl {
@@ -86,7 +122,7 @@ struct Export: ServiceCommand {
 }
 
 extension Export: ArrangedVerb {
-    static var optionsWithValue: Set<String> { ["--format"] }
+    static var optionsWithValue: Set<String> { ["--format", "--directory"] }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .read }
 }

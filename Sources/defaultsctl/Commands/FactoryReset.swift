@@ -35,7 +35,7 @@ struct FactoryReset: ServiceCommand {
     }
 
     func check() throws {
-        guard yes || isatty(STDIN_FILENO) == 1 else { throw ToolError.notAsked }
+        guard yes || Confirmation.canBeAsked else { throw ToolError.notAsked }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
@@ -45,7 +45,9 @@ struct FactoryReset: ServiceCommand {
                 "nothing is set", removed: 0,
                 [("removed", "0"), ("locked", "0"), ("undo", "null")])
         }
-        guard yes || Self.isConfirmed(domains.count) else { throw ToolError.notConfirmed }
+        let question =
+            "This removes everything that you have set in \(counted(domains.count, "domain"))."
+        guard yes || Confirmation.isGiven(question) else { throw ToolError.notConfirmed }
         let undo = try await defaults.backUp()
         var (removed, locked, changed) = (0, 0, 0)
         do {
@@ -76,14 +78,5 @@ struct FactoryReset: ServiceCommand {
         if changed { return try SafeOutput.print(removed > 0 ? "changed" : "unchanged") }
         if json { return try SafeOutput.print(json: ShownJSON.object(members)) }
         try SafeOutput.print(text)
-    }
-
-    /// Asks the user at the terminal.
-    private static func isConfirmed(_ count: Int) -> Bool {
-        fputs(
-            "This removes everything that you have set in \(counted(count, "domain")). Continue? [y/N] ",
-            stderr)
-        let answer = readLine()?.lowercased() ?? ""
-        return ["y", "yes"].contains(answer)
     }
 }

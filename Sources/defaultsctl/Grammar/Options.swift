@@ -28,7 +28,7 @@ struct HostOption: ParsableArguments {
         of defaults: RemoteDefaults
     ) async throws -> [(name: String, layer: String)] {
         let suffixes = try await suffixes(of: defaults)
-        return try await defaults.domains().compactMap { layer in
+        return try await defaults.domainsOfValues().compactMap { layer in
             let name = layer.prefix { $0 != "@" }
             let suffix = layer.dropFirst(name.count)
             return suffixes.contains(String(suffix)) ? (String(name), layer) : nil
@@ -52,6 +52,13 @@ struct HostOption: ParsableArguments {
         guard let machine = machines.first else { return [LayerName.suffix(ofHost: host)] }
         return machine == hosts.first
             ? [LayerName.host.suffix] : [machine.name, machine.id].map(LayerName.suffix(ofHost:))
+    }
+}
+
+extension RemoteDefaults {
+    /// The domains that have values of the user's: all but what documents own.
+    func domainsOfValues() async throws -> [String] {
+        try await domains().filter { $0 != AppliedTerms.domain }
     }
 }
 

@@ -1,7 +1,9 @@
 import DefaultsClient
 import DefaultsProtocol
+import DefaultsTerms
 @preconcurrency import Glibc
 import KeyedArchive
+import OwnedDocuments
 
 /// The layers that have a key, and their values.
 struct Explanation {
@@ -11,6 +13,8 @@ struct Explanation {
     private var layers: [(entry: LayerEntry, value: KeyedArchive?, changed: UInt64?)] = []
     /// What an installed schema says about the key; nil if none has it.
     private let schema: SchemaNote?
+    /// The owners of documents that have set the user's own values, with the domain of the layer.
+    private var owners: [String] = []
 
     /// Gets the information from the service.
     ///
@@ -30,6 +34,10 @@ struct Explanation {
             }
         } catch let error as DefaultsError where error.code == .notFound {
             layers = []
+        }
+        let owned = try await OwnedKeys(of: defaults)
+        for layer in [domain, LayerName.host.spelling(of: domain)] {
+            owners += owned.owners(of: KeyPlace(domain: layer, key: key)).map(\.name)
         }
         guard layers.isEmpty, schema == nil else { return }
         guard let meant = SchemaFolder(of: key, in: domain)?.nearestKey else {
@@ -97,7 +105,7 @@ extension Explanation {
         let lines = columns.lines.map { line in
             String(line.reversed().drop { $0 == " " }.reversed())
         }
-        let remarks = [remark, timeRemark, schema?.text].compactMap(\.self)
+        let remarks = [remark, timeRemark, ownerRemark, schema?.text].compactMap(\.self)
         return (lines + remarks).joined(separator: "\n")
     }
 
@@ -110,6 +118,11 @@ extension Explanation {
         return holder == nil
             ? "It is locked without a value: there is no value, and none can be set."
             : "It is locked without a value: the current value stays and cannot be changed."
+    }
+
+    /// Whose document has set it.
+    private var ownerRemark: String? {
+        owners.isEmpty ? nil : "Owned by the document of \(owners.joined(separator: " and "))."
     }
 
     /// When the value that applies was last changed, if that is known.
@@ -164,6 +177,7 @@ extension Explanation {
             ("domain", try domain.quoted), ("key", try key.quoted), ("locked", "\(isLocked)"),
             ("holds", try holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
             ("layers", "[\(objects.joined(separator: ","))]"),
+            ("owners", "[\(try owners.map { try $0.quoted }.joined(separator: ","))]"),
         ]
         return try ShownJSON.object(members + [schema].compactMap(\.self))
     }

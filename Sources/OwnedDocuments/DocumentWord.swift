@@ -1,0 +1,46 @@
+/// The words with which a document says more than a plain value.
+enum DocumentWord: String, CaseIterable {
+    /// Keys that have no value: names, and beginnings with a `*`.
+    case remove = "$remove"
+    /// Values that are set once, and are the user's from then on.
+    case once = "$once"
+    /// Elements that a list has.
+    case ensure = "$ensure"
+    /// Elements that a list does not have.
+    case without = "$without"
+    /// Entries of a dictionary, or fields of an object.
+    case merge = "$merge"
+    /// Locks, in files of administrators only.
+    case locked = "$locked"
+    /// Where an editor finds the JSON Schema; ignored.
+    case schema = "$schema"
+    /// A note of the author; ignored.
+    case comment = "$comment"
+    /// The version of the document's form.
+    case defaults = "$defaults"
+
+    /// Those that may stand in place of a value.
+    static let ofValue: Set<DocumentWord> = [.ensure, .without, .merge]
+}
+
+/// The words, for those who read texts.
+package enum DocumentWords {
+    /// Whether a key of a dictionary says that it stands in place of a value.
+    package static func standInPlaceOfValues(_ key: String) -> Bool {
+        DocumentWord(rawValue: key) != nil
+    }
+}
+
+extension DocumentError {
+    static func misplaced(_ word: String, at place: Place?) -> DocumentError {
+        guard DocumentWord(rawValue: word) != nil else {
+            let known = DocumentWord.ofValue.map(\.rawValue).sorted().joined(separator: ", ")
+            return DocumentError(
+                "'\(word)' is not a word of documents. In place of a value these are: \(known).",
+                at: place)
+        }
+        return DocumentError(
+            "'\(word)' cannot stand here: a word stands alone in place of a value, not inside one.",
+            at: place)
+    }
+}

@@ -1,0 +1,153 @@
+import ArgumentParser
+import DefaultsClient
+import DefaultsTerms
+import KeyedArchive
+import OwnedDocuments
+import Wording
+
+/// A plan of which it is known what administrators have locked, and what it has no effect on.
+struct PlannedChange {
+    /// What is done.
+    private(set) var steps: [DocumentPlan.Step] = []
+    /// The locked keys that are left as they are.
+    private(set) var skipped: [LockedKey] = []
+    /// Keys whose new value programs do not see, with the layer that is stronger.
+    private(set) var shadowed: [KeyPlace: String] = [:]
+
+    /// Whether a value changes.
+    var isChanged: Bool { steps.contains(where: \.changesValue) }
+    /// Whether anything is to be done.
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// - Throws: `ToolError` with all locked keys, if they are not to be left.
+    init(
+        _ plan: DocumentPlan, options: DocumentOptions, checking defaults: RemoteDefaults
+    ) async throws {
+        var locked: [LockedKey] = []
+        for (domain, steps) in Dictionary(grouping: plan.steps, by: \.place.domain).sorted(by: {
+            $0.key < $1.key
+        }) {
+            let changing = steps.filter(\.changesValue).map(\.place.key)
+            let locks =
+                changing.isEmpty ? [] : try await defaults.lockedKeys(of: changing, in: domain)
+            var left: Set<String> = []
+            for lock in locks {
+                left.insert(lock.key)
+                guard let step = steps.first(where: { $0.place.key == lock.key }) else { continue }
+                // What programs see already is as the document wants it.
+                let seen = try await defaults.effectiveValue(of: step.place)
+                if let after = step.after, seen?.isSame(as: after) == true { continue }
+                locked.append(lock)
+            }
+            self.steps += steps.filter { !left.contains($0.place.key) }
+            if !changing.isEmpty, !domain.contains("@") {
+                try await noteShadows(of: steps, in: domain, left, defaults)
+            }
+        }
+        guard locked.isEmpty || options.skipLocked else { throw ToolError.allLocked(locked) }
+        skipped = locked
+    }
+
+    private mutating func noteShadows(
+        of steps: [DocumentPlan.Step], in domain: String, _ left: Set<String>,
+        _ defaults: RemoteDefaults
+    ) async throws {
+        let stronger = Set(try await defaults.keys(in: LayerName.host.spelling(of: domain)))
+        guard !stronger.isEmpty else { return }
+        for step in steps where step.changesValue && !left.contains(step.place.key) {
+            if stronger.contains(step.place.key) { shadowed[step.place] = LayerName.host.rawValue }
+        }
+    }
+}
+
+// MARK: For people
+
+extension PlannedChange {
+    private static let mostNamed = 5
+
+    /// What was done that a person has to know, for standard error.
+    func remarks(for owner: Owner) -> [String] {
+        func names(_ steps: [DocumentPlan.Step]) -> String {
+            let named = steps.prefix(Self.mostNamed).map {
+                "\($0.place.key.onOneLine) of \($0.place.domain.onOneLine)"
+            }
+            let others = steps.count - named.count
+            return named.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+        }
+        var remarks: [String] = []
+        func remark(_ sentence: String, _ steps: [DocumentPlan.Step]) {
+            if !steps.isEmpty { remarks.append("\(sentence): \(names(steps)).") }
+        }
+        remark(
+            "Other values were replaced, and come back when \(owner.name) wants these keys no more",
+            steps.filter { $0.replacesOthers && $0.outcome == .set })
+        remark(
+            "\(owner.name) wants these keys no more; they were changed meanwhile and stay as they are",
+            steps.filter { $0.outcome == .kept })
+        remark(
+            "\(owner.name) wants these keys no more; they had their values before it and keep them",
+            steps.filter { $0.outcome == .found })
+        if !skipped.isEmpty {
+            remarks.append(
+                "\(counted(skipped.count, "key")) locked by the administrator, left unchanged: "
+                    + skipped.prefix(Self.mostNamed).map(\.key.onOneLine).joined(separator: ", ")
+                    + ".")
+        }
+        remark(
+            "These have no effect on this machine, because the layer host has a value",
+            steps.filter { shadowed[$0.place] != nil })
+        return remarks
+    }
+
+    /// A line for each key.
+    func text() -> String {
+        var lines: [String] = []
+        for step in steps {
+            let place = "\(step.place.domain.onOneLine) \(step.place.key.onOneLine)"
+            let words =
+                switch step.outcome {
+                case .set, .remove, .restore:
+                    "\(Self.brief(step.before)) -> \(Self.brief(step.after))"
+                case .own: Self.brief(step.after)
+                case .kept: "stays, others have changed it"
+                case .found: "stays, it was there before"
+                }
+            let shadow =
+                shadowed[step.place].map { " (no effect: the layer \($0) has a value)" } ?? ""
+            lines.append("\(step.outcome.rawValue) \(place): \(words)\(shadow)")
+        }
+        return lines.isEmpty ? "nothing to do" : lines.joined(separator: "\n")
+    }
+
+    private static let longestValue = 60
+
+    private static func brief(_ value: KeyedArchive?) -> String {
+        guard let value else { return "no value" }
+        return (try? value.shown().jsonText(hasISODates: true))?.onOneLine.cut(to: longestValue)
+            ?? "a value that cannot be shown"
+    }
+
+    /// The same for programs.
+    func json(for owner: Owner) throws -> String {
+        let steps = try steps.map { step in
+            try ShownJSON.object([
+                ("domain", step.place.domain.quoted), ("key", step.place.key.quoted),
+                ("action", step.outcome.rawValue.quoted),
+                ("before", step.before?.shown().jsonText() ?? "null"),
+                ("after", step.after?.shown().jsonText() ?? "null"),
+                ("formerOwner", step.formerOwner?.name.quoted ?? "null"),
+                ("shadowedBy", shadowed[step.place]?.quoted ?? "null"),
+            ])
+        }
+        let locked = try skipped.map {
+            try ShownJSON.object([
+                ("domain", $0.domain.quoted), ("key", $0.key.quoted), ("file", $0.file.quoted),
+            ])
+        }
+        return try ShownJSON.object([
+            ("owner", owner.name.quoted), ("changed", isChanged ? "true" : "false"),
+            ("steps", "[\(steps.joined(separator: ","))]"),
+            ("locked", "[\(locked.joined(separator: ","))]"),
+        ])
+    }
+}

@@ -1,0 +1,67 @@
+import DefaultsClient
+import DomainForms
+@preconcurrency import Glibc
+import KeyedArchive
+import SystemCalls
+import Wording
+
+/// All domains of the user as files, one for each domain and layer.
+///
+/// The same values make the same files. A domain is written in JSON if that says all of it, and otherwise in
+/// XML: JSON has no objects that several others share.
+struct ExportedDirectory {
+    private let path: String
+
+    /// Makes the directory if it does not exist.
+    init(at path: String) throws(ToolError) {
+        self.path = path
+        guard mkdir(path, 0o700) != 0 else { return }
+        let error = errno
+        guard error == EEXIST, FileStatus.ifAny(path)?.kind == .directory else {
+            throw .cannotMakeDirectory(path, SystemError.words(for: error))
+        }
+    }
+
+    /// Writes all domains.
+    func write(_ defaults: RemoteDefaults) async throws {
+        var written: Set<String> = []
+        for domain in try await defaults.domainsOfValues().sorted() {
+            let entries = try await defaults.entries(in: domain).entries
+            guard !entries.isEmpty else { continue }
+            let form: DomainFormat = try entries.allSatisfy(Self.isExactInJSON) ? .json : .xml
+            let name = domain + (form == .json ? ".json" : ".plist")
+            var exported = ExportedDomain(entries, hasISODates: false, ProgressBar("Exporting"))
+            do {
+                try OutputFile.write(try exported.bytes(as: form), to: "\(path)/\(name)")
+            } catch let error as OutputFile.Failure {
+                throw ToolError.cannotExport(domain, name, because: error.message)
+            }
+            if let key = exported.missingKeys.first {
+                throw ToolError.keysNotExported(key, count: exported.missingKeys.count)
+            }
+            written.insert(name)
+        }
+        tellOthers(than: written)
+    }
+
+    /// Whether a value in JSON reads back as the same.
+    private static func isExactInJSON(_ entry: DefaultsEntry) throws -> Bool {
+        guard let json = try? entry.archive.json(), let read = try? KeyedArchive(json: json) else {
+            return false
+        }
+        return read.isSame(as: entry.archive)
+    }
+
+    /// Names files of domains that have no keys any more: an `apply` of the directory would set them.
+    private func tellOthers(than written: Set<String>) {
+        let others = ((try? Directory.names(in: path)) ?? []).sorted().filter {
+            ($0.hasSuffix(".json") || $0.hasSuffix(".plist")) && !$0.hasPrefix(".")
+                && !written.contains($0)
+        }
+        guard let first = others.first else { return }
+        let more = others.count > 1 ? " and \(counted(others.count - 1, "other file"))" : ""
+        Complaint.say(
+            "\(first.fileTitle)\(more) in \(path.fileTitle) \(agreeing(others.count, "is", "are")) not of "
+                + "this export. Remove what is not wanted: 'apply' of the directory reads it, too.")
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import TestSupport
+import TestTiers
+import Testing
+
+/// Documents with owners, by the tool and a real service.
+@Suite(.startsPrograms) struct DocumentTests {
+    private static let app = "org.example.App"
+    private let desktop: Desktop
+
+    init() throws { desktop = try Desktop() }
+
+    private func write(_ text: String, to name: String = "document.json") throws -> String {
+        try desktop.directory.write(text, to: name)
+    }
+
+    private func document(_ domains: String, owner: String = "me") -> String {
+        #"{"$defaults": 1, "owner": "\#(owner)", "domains": \#(domains)}"#
+    }
+
+    /// A document of the one app, which is applied.
+    @discardableResult
+    private func apply(_ entries: String, owner: String = "me", _ options: String...) throws
+        -> ProgramResult
+    {
+        let file = try write(document(#"{"\#(Self.app)": \#(entries)}"#, owner: owner))
+        return desktop.tool(["apply", file] + options)
+    }
+
+    private func json(_ domain: String = app) -> String {
+        desktop.tool("read", domain, "--json").output
+    }
+
+    private var generation: String {
+        desktop.gdbus(
+            "org.freedesktop.DBus.Properties.Get", "org.defaultsd.Defaults1", "Generation"
+        ).output
+    }
+
+    @Test func `A document is applied, holds, and is taken back`() throws {
+        desktop.tool("write", Self.app, "Theme", "light")
+        let entries = #"{"Theme": "dark", "List": {"$ensure": ["a"]}, "$once": {"Size": 2}}"#
+        #expect(try apply(entries, "--check").status == 2)
+        #expect(json() == "{\"Theme\":\"light\"}\n")
+        #expect(try apply(entries, "--changed").output == "changed\n")
+        #expect(json() == #"{"List":["a"],"Size":2,"Theme":"dark"}"# + "\n")
+        let before = generation
+        #expect(try apply(entries, "--changed").output == "unchanged\n")
+        #expect(try apply(entries, "--check").status == 0)
+        #expect(generation == before && !before.isEmpty)
+        #expect(desktop.tool("owners").output == "me  3\n")
+        #expect(desktop.tool("drift").status == 0)
+        desktop.tool("write", Self.app, "Theme", "blue")
+        let drift = desktop.tool("drift", "me")
+        #expect(drift.status == 2 && drift.output == "me  \(Self.app)  Theme  changed\n")
+        #expect(
+            desktop.tool("explain", Self.app, "Theme").output.contains(
+                "Owned by the document of me."))
+        let undone = desktop.tool("unapply", "me")
+        #expect(undone.status == 0 && undone.error.contains("stay as they are: Theme"), "\(undone)")
+        #expect(json() == "{\"Theme\":\"blue\"}\n")
+        #expect(desktop.tool("owners").output.isEmpty)
+    }
+
+    @Test func `All domains are one change, and a fault changes nothing`() throws {
+        desktop.tool("write", "org.example.B", "List", "-int", "5")
+        let file = try write(
+            document(
+                #"{"org.example.A": {"K": 1}, "org.example.B": {"List": {"$ensure": ["a"]}}}"#))
+        let refused = desktop.tool("apply", file)
+        #expect(refused.status == 1 && refused.error.contains("org.example.B 'List'"), "\(refused)")
+        #expect(refused.error.contains("Nothing was changed."))
+        #expect(
+            json("org.example.A") == "{}\n" || desktop.tool("keys", "org.example.A").status == 1)
+        let both = try write(document(#"{"org.example.A": {"K": 1}, "org.example.B": {"K": 2}}"#))
+        #expect(desktop.tool("apply", both).status == 0)
+        let generations = try ["org.example.A", "org.example.B"].map { domain in
+            try desktop.busctl("Get", "ss", domain, "K").requireOutput()
+                .split(separator: " ").last
+        }
+        #expect(generations[0] == generations[1] && generations[0] != nil)
+    }
+
+    @Test func `What is locked is named, and what programs see as wanted is nothing to do`() throws
+    {
+        try desktop.write(#"{"A": 1, "B": 2}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitLock(of: "A", in: Self.app)
+        #expect(try apply(#"{"A": 1, "C": 3}"#).status == 0)
+        let refused = try apply(#"{"A": 5, "B": 6, "C": 4}"#)
+        #expect(refused.status == 1 && refused.error.contains("2 keys locked by the administrator"))
+        #expect(refused.error.contains("A of") && refused.error.contains("B of"))
+        #expect(json() == "{\"C\":3}\n")
+        let skipped = try apply(#"{"A": 5, "B": 6, "C": 4}"#, "--skip-locked")
+        #expect(
+            skipped.status == 0 && skipped.error.contains("left unchanged: A, B."), "\(skipped)")
+        #expect(json() == "{\"C\":4}\n")
+        try desktop.remove("\(Self.app).json", in: .managed)
+        try desktop.awaitLock(of: "A", in: Self.app, isLocked: false)
+        #expect(try apply(#"{"A": 5, "B": 6, "C": 4}"#).status == 0)
+        #expect(json() == #"{"A":5,"B":6,"C":4}"# + "\n")
+    }
+
+    @Test func `A key of another owner is refused, and is taken over if that is meant`() throws {
+        try apply(#"{"A": 1}"#)
+        let refused = try apply(#"{"A": 2}"#, owner: "you")
+        #expect(
+            refused.status == 1 && refused.error.contains("A of \(Self.app) (me)"), "\(refused)")
+        #expect(try apply(#"{"A": 2}"#, owner: "you", "--force-conflicts").status == 0)
+        #expect(desktop.tool("owners").output == "you  1\n")
+    }
+
+    @Test func `Half of a document needs a confirmation, and none at all is refused`() throws {
+        let keys = (0..<12).map { "\"K\($0)\": \($0)" }
+        try apply("{\(keys.joined(separator: ", "))}")
+        let refused = try apply(#"{"K0": 0}"#)
+        #expect(
+            refused.status == 1 && refused.error.contains("11 of the 12 keys of me"), "\(refused)")
+        #expect(desktop.tool("owners").output == "me  12\n")
+        #expect(try apply("{}").error.contains("defaultsctl unapply me"))
+        #expect(try apply(#"{"K0": 0}"#, "--yes").status == 0)
+        #expect(json() == "{\"K0\":0}\n")
+    }
+
+    @Test func `An exact type stays, and what a GTK program has set is equal`() throws {
+        let exact = #"{"$class": "GVariant", "type": "u", "value": 5}"#
+        desktop.tool("write", Self.app, "Number", "--json", exact)
+        #expect(try apply(#"{"Number": 5}"#, "--check").output.contains("own \(Self.app) Number"))
+        try apply(#"{"Number": 5}"#)
+        #expect(desktop.tool("read-type", Self.app, "Number").output.contains("uint32"))
+        try apply(#"{"Number": 6}"#)
+        #expect(desktop.tool("read-type", Self.app, "Number").output.contains("uint32"))
+        #expect(try apply(#"{"Number": 6}"#, "--changed").output == "unchanged\n")
+        desktop.tool("unapply", "me")
+        #expect(desktop.tool("read", Self.app, "Number").output == "5\n")
+    }
+
+    @Test func `Ten thousand keys of which three differ are three changes and their rows`() throws {
+        let keys = (0..<10_000).map { "\"K\($0)\": \($0)" }
+        #expect(try apply("{\(keys.joined(separator: ", "))}").status == 0)
+        var changed = keys
+        for number in [5, 500, 5000] { changed[number] = "\"K\(number)\": -1" }
+        let plan = try apply("{\(changed.joined(separator: ", "))}", "--dry-run")
+        #expect(plan.output.split(separator: "\n").count == 3)
+        #expect(try apply("{\(changed.joined(separator: ", "))}").status == 0)
+        #expect(desktop.tool("read", Self.app, "K500").output == "-1\n")
+        #expect(desktop.tool("owners").output == "me  10000\n")
+    }
+
+    @Test(arguments: ["document.yaml", "list.plist", "domains"])
+    func `Other spellings and directories are read`(_ form: String) throws {
+        let path: String
+        switch form {
+        case "document.yaml":
+            path = try write(
+                "$defaults: 1\nowner: me\ndomains:\n  \(Self.app): {A: 1, B: \"007\"}\n", to: form)
+        case "list.plist":
+            path = try write(
+                """
+                <plist version="1.0"><dict><key>$defaults</key><integer>1</integer><key>owner</key>
+                <string>me</string><key>domains</key><dict><key>\(Self.app)</key><dict><key>A</key>
+                <integer>1</integer><key>B</key><string>007</string></dict></dict></dict></plist>
+                """, to: form)
+        default:
+            path = desktop.directory.path + "/domains"
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: false)
+            _ = try write(#"{"A": 1}"#, to: "domains/\(Self.app).json")
+            _ = try write("K: 2\n", to: "domains/org.example.Other.yaml")
+            try apply(#"{"B": "007"}"#, owner: "other")
+        }
+        let options = form == "domains" ? ["--owner", "me"] : []
+        let result = desktop.tool(["apply", path] + options)
+        #expect(result.status == 0, "\(result)")
+        #expect(json() == #"{"A":1,"B":"007"}"# + "\n")
+    }
+
+    @Test func `A file of one domain needs a domain and an owner, and says so`() throws {
+        let file = try write(#"{"A": 1}"#)
+        #expect(desktop.tool("apply", file, "--domain", Self.app).status == 64)
+        #expect(desktop.tool("apply", file, "--domain", Self.app, "--owner", "me").status == 0)
+        #expect(desktop.tool("apply", file, "--owner", "me").error.contains("--domain"))
+        let lines = try write(#"{"domain":"\#(Self.app)","key":"B","value":1}"#)
+        #expect(desktop.tool("apply", lines, "--check").status == 64)
+        #expect(desktop.tool("apply", lines).status == 0)
+        #expect(json() == #"{"A":1,"B":1}"# + "\n")
+    }
+
+    @Test func `Everything is exported as files, and applied again it changes nothing`() throws {
+        desktop.tool(
+            "write", Self.app, "Object", "--json", #"{"$class": "Account", "name": "ada"}"#)
+        desktop.tool("write", Self.app, "Date", "-date", "2026-03-01T12:00:00Z")
+        desktop.tool("-currentHost", "write", Self.app, "Screen", "-int", "2")
+        desktop.tool("write", "-g", "Language", "de")
+        try apply(#"{"Owned": 1}"#)
+        let folder = desktop.directory.path + "/all"
+        #expect(desktop.tool("export", "--all", "--directory", folder).status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(names == ["NSGlobalDomain.json", "\(Self.app).json", "\(Self.app)@host.json"])
+        let first = try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+        #expect(desktop.tool("export", "--all", "--directory", folder).status == 0)
+        #expect(
+            try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+                == first)
+        desktop.tool("unapply", "me")
+        desktop.tool("write", Self.app, "Owned", "-int", "1")
+        let applied = desktop.tool("apply", folder, "--owner", "everything", "--dry-run")
+        #expect(applied.status == 0, "\(applied)")
+        #expect(
+            applied.output.split(separator: "\n").allSatisfy { $0.hasPrefix("own ") }, "\(applied)")
+        #expect(applied.error.contains("becomes the owner of everything"))
+    }
+
+    @Test func `Without a bus a daemon runs for it, and what documents own is not searched`() throws
+    {
+        try desktop.stopDaemon()
+        let file = try write(document(#"{"\#(Self.app)": {"Needle": "hay"}}"#))
+        let result = desktop.run(
+            [Desktop.programs + "/defaultsctl", "apply", "--changed", file],
+            environment: desktop.environmentWithoutBus)
+        #expect(result.output == "changed\n", "\(result)")
+        #expect(json() == "{\"Needle\":\"hay\"}\n")
+        #expect(desktop.tool("domains").output == "\(Self.app)\n")
+        #expect(!desktop.tool("find", "Needle").output.contains("org.defaultsd.Applied"))
+        #expect(desktop.tool("factory-reset", "--yes").status == 0)
+        #expect(desktop.tool("owners").output.isEmpty)
+    }
+}
