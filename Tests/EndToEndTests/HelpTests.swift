@@ -11,7 +11,7 @@ import Testing
 
     static let verbs = [
         "read", "read-type", "write", "rename", "delete", "delete-all",
-        "factory-reset", "apply", "import", "export",
+        "factory-reset", "apply", "unapply", "owners", "drift", "import", "export",
         "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",
         "watch", "inspect", "sync",
         "status", "stats", "adopt", "release", "doctor",

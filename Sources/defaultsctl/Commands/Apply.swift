@@ -49,6 +49,8 @@ struct Apply: AsyncParsableCommand {
 
     @OptionGroup var options: DocumentOptions
 
+    @OptionGroup var ownership: OwnershipOptions
+
     @OptionGroup var change: ChangeOptions
 
     func validate() throws {
@@ -65,13 +67,16 @@ struct Apply: AsyncParsableCommand {
                 path ?? file ?? "-", domain: domain, owner: owner, isYAML: format == .yaml)
             switch input {
             case .lines(let lines):
-                if options.areGiven { throw ToolError.optionsOfDocuments }
+                if options.areGiven || ownership.yes || ownership.forceConflicts {
+                    throw ToolError.optionsOfDocuments
+                }
                 try await ServiceSession.run { try await apply(lines, to: $0) }
             case .document(let document):
                 guard !document.isEmpty else { throw ToolError.emptyDocument(document.owner) }
                 try await ServiceSession.run {
-                    try await DocumentApplication(document: document, options: options)
-                        .runReporting(on: $0, change)
+                    let application = DocumentApplication(
+                        document: document, options: options, ownership: ownership)
+                    try await application.runReporting(on: $0, change)
                 }
             }
         }

@@ -21,8 +21,13 @@ struct Unapply: ServiceCommand {
     func validate() throws { try options.validate(with: change) }
 
     func run(with defaults: RemoteDefaults) async throws {
+        let owners = try await OwnedKeys(of: defaults).byOwner.map(\.owner)
+        if !owners.contains(owner) {
+            // Not an error: it may be run again.
+            Complaint.say(ToolError.noOwner(owner, among: owners.map(\.name)))
+        }
         let application = DocumentApplication(
-            document: OwnedDocument(of: owner), options: options, takesBack: true)
+            document: OwnedDocument(of: owner), options: options, ownership: nil)
         try await application.runReporting(on: defaults, change)
     }
 }

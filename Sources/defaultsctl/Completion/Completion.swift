@@ -67,6 +67,7 @@ struct Completion {
             return (known + added.filter { !known.contains($0) }).map { Candidate(word: $0) }
         case "key", "old-key": return await keys(for: line)
         case "backup": return await names.backups()
+        case "owner": return await names.owners()
         case "value": return values(for: line)
         default: return []
         }

@@ -1,12 +1,15 @@
 import DBus
 import DefaultsClient
 import DefaultsTerms
+import OwnedDocuments
+import Wording
 
 /// The names that complete a command line.
 protocol CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String]
     func keys(in domain: String, of kind: CompletedDomains) async -> [String]
     func backups() async -> [Candidate]
+    func owners() async -> [Candidate]
     func hosts() async -> [Candidate]
 }
 
@@ -16,7 +19,7 @@ protocol CompletionNames {
 struct LiveNames: CompletionNames {
     func domains(of kind: CompletedDomains) async -> [String] {
         await ask { defaults in
-            var names = try await defaults.domains()
+            var names = try await defaults.domainsOfValues()
             // An older daemon does not list files. Their domains can be written to, which overrides
             // them.
             let files = ((try? await defaults.layerFiles()) ?? []).compactMap(\.domainWithLayer)
@@ -41,6 +44,14 @@ struct LiveNames: CompletionNames {
                 + (try await $0.backups()).map {
                     Candidate(word: $0.name, note: "\(LocalTime($0.date).text), \($0.kind)")
                 }
+        }
+    }
+
+    func owners() async -> [Candidate] {
+        await ask {
+            try await OwnedKeys(of: $0).byOwner.map {
+                Candidate(word: $0.owner.name, note: counted($0.places.count, "key"))
+            }
         }
     }
 

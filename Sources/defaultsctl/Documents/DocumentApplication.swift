@@ -8,8 +8,10 @@ import Wording
 struct DocumentApplication {
     let document: OwnedDocument
     let options: DocumentOptions
-    /// Whether everything that the owner has goes back.
-    var takesBack = false
+    /// Nil if everything that the owner has goes back.
+    let ownership: OwnershipOptions?
+
+    private var takesBack: Bool { ownership == nil }
 
     /// How often the plan is made again while other programs change the same keys.
     private static let mostPlans = 4
@@ -40,7 +42,7 @@ struct DocumentApplication {
             var planner = try Planner(
                 document, live: state.live, own: state.own, rivals: state.rivals,
                 typing: StoredTyping())
-            planner.takesOver = options.forceConflicts
+            planner.takesOver = ownership?.forceConflicts ?? false
             planner.removesFound = options.adopted == .remove
             try await state.readRows(planner.neededRows(), from: defaults)
             plan = try await planner.plan(
@@ -51,11 +53,8 @@ struct DocumentApplication {
         if !plan.conflicts.isEmpty {
             throw ToolError.ownedByOthers(plan.conflicts, by: document.owner)
         }
-        if !takesBack, plan.owned >= 10, plan.returned * 2 > plan.owned, !options.yes,
-            !options.changesNothing
-        {
-            try confirm(plan)
-        }
+        let isMuch = plan.owned >= 10 && plan.returned * 2 > plan.owned
+        if isMuch, ownership?.yes == false, !options.changesNothing { try confirm(plan) }
         let planned = try await PlannedChange(plan, options: options, checking: defaults)
         return (state, planned)
     }

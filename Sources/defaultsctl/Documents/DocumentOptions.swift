@@ -21,12 +21,6 @@ struct DocumentOptions: ParsableArguments {
     @Flag(help: "Print what is done as a JSON object.")
     var json = false
 
-    @Flag(help: "Do not ask if most keys of the owner would go back.")
-    var yes = false
-
-    @Flag(help: "Take over keys that another owner has.")
-    var forceConflicts = false
-
     @Flag(help: "Leave keys that the administrator has locked; without this they are an error.")
     var skipLocked = false
 
@@ -40,8 +34,17 @@ struct DocumentOptions: ParsableArguments {
 
     /// Whether one of them was given, which are for documents only.
     var areGiven: Bool {
-        dryRun || check || json || yes || forceConflicts || skipLocked || adopted != .keep
+        dryRun || check || json || skipLocked || adopted != .keep
     }
+}
+
+/// What `apply` may do to keys that it was not told of.
+struct OwnershipOptions: ParsableArguments {
+    @Flag(help: "Do not ask if most keys of the owner would go back.")
+    var yes = false
+
+    @Flag(help: "Take over keys that another owner has.")
+    var forceConflicts = false
 }
 
 extension Owner: ExpressibleByArgument {

@@ -173,12 +173,13 @@ extension Explanation {
             return try ShownJSON.object(members)
         }
         let schema = try schema.map { ("schema", try $0.json()) }
+        let names = try owners.map { try $0.quoted }.joined(separator: ",")
+        let owned = owners.isEmpty ? nil : ("owners", "[\(names)]")
         let members = [
             ("domain", try domain.quoted), ("key", try key.quoted), ("locked", "\(isLocked)"),
             ("holds", try holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
             ("layers", "[\(objects.joined(separator: ","))]"),
-            ("owners", "[\(try owners.map { try $0.quoted }.joined(separator: ","))]"),
         ]
-        return try ShownJSON.object(members + [schema].compactMap(\.self))
+        return try ShownJSON.object(members + [owned, schema].compactMap(\.self))
     }
 }
