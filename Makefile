@@ -71,7 +71,7 @@ TEST_PACKAGES = gobjc libgnustep-base-dev gcc libc6-dev bash-completion fish man
 	debootstrap flatpak gnome-keyring libsecret-tools xdg-dbus-proxy \
 	dpkg-dev dconf-cli dconf-service dconf-gsettings-backend gsettings-desktop-schemas libglib2.0-dev-bin \
 	gir1.2-xfconf-0 libxfconf-0-dev xfconf g++ libsystemd-dev libuv1-dev xdg-desktop-portal xdg-desktop-portal-gtk \
-	mypy python3-typeshed python3-cffi python3-pip python3-pytest python3-setuptools python3-venv \
+	mypy python3-typeshed python3-cffi python3-pip python3-pytest python3-setuptools python3-venv python3-yaml \
 	openssl pgbouncer postgresql
 # What makes Debian packages, and what checks them.
 DEB_PACKAGES = build-essential debhelper dh-python dpkg-dev lintian python3-cffi

@@ -87,6 +87,14 @@ extension AppliedRow {
 package struct RowName: Hashable, Sendable {
     package let text: String
 
+    package static func == (one: RowName, other: RowName) -> Bool {
+        one.text.utf8.elementsEqual(other.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+
     package init(_ owner: Owner, _ place: KeyPlace) {
         let whole = "\(owner.name) \(place.domain) \(place.key)"
         guard whole.utf8.count >= KeyRule.maximumLength else {

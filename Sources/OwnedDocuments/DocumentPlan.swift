@@ -237,8 +237,12 @@ package struct Planner {
 
     private func overlaps(_ demand: PartDemand, _ part: AppliedRow.Part) -> Bool {
         let own = demand.path.description
-        if case .elements = demand.content, case .elements = part.deed, own == part.path {
-            return false
+        if case .elements(let ensured, let unwanted) = demand.content,
+            case .elements(let added, let removed) = part.deed, own == part.path
+        {
+            // One wants what the other does not.
+            return ensured.contains { one in removed.contains(where: one.isSame) }
+                || unwanted.contains { one in added.contains(where: one.isSame) }
         }
         if case .object = demand.content { return false }
         return own.isEmpty || part.path.isEmpty || own == part.path
@@ -303,7 +307,9 @@ package struct Planner {
     ) throws -> DocumentPlan.Step? {
         let ground = ground(of: key)
         let start = ground.value ?? effective
-        var parts = ValueParts(of: try start.map(typing.shown), keeping: ground.deeds)
+        var parts = ValueParts(
+            of: try start.map(typing.shown), keeping: ground.deeds,
+            beside: key.rivals.flatMap { $0.row?.parts ?? [] })
         try parts.make(demands)
         let isOwner = !parts.deeds.isEmpty
         // Nothing of it is this owner's: it was there before.
@@ -336,24 +342,28 @@ package struct Planner {
     }
 
     private func ground(of key: Key) -> Ground {
+        // A whole value of this owner, or of another that loses the key, is not what parts are put into.
+        let whole = ([key.row] + key.rivals.map(\.row)).lazy.compactMap(\.self).first {
+            $0.parts.isEmpty && $0.isIntact(key.live)
+        }
+        if let whole {
+            switch whole.former {
+            case .absence: return Ground(value: nil, former: .absence)
+            case .archive(let archive): return Ground(value: archive, former: whole.former)
+            case .equal: break
+            }
+        }
         guard let live = key.live else { return Ground(value: nil, former: .absence) }
-        guard let row = key.row else {
+        guard let row = key.row, !row.parts.isEmpty else {
             // Beside another owner of parts, both go back to what was there before the first.
             let first = key.rivals.lazy.compactMap(\.row).first {
                 !$0.parts.isEmpty && $0.isIntact(live)
             }
             return Ground(value: live, former: first?.former ?? withoutParts(key, of: nil))
         }
-        guard !row.parts.isEmpty else {
-            // The owner had the whole value.
-            guard row.isIntact(live) else { return Ground(value: live, former: .archive(live)) }
-            return switch row.former {
-            case .absence: Ground(value: nil, former: .absence)
-            case .archive(let archive): Ground(value: archive, former: row.former)
-            case .equal: Ground(value: live, former: .archive(live))
-            }
+        if row.isIntact(live) {
+            return Ground(value: live, former: row.former, deeds: row.parts)
         }
-        if row.isIntact(live) { return Ground(value: live, former: row.former, deeds: row.parts) }
         return Ground(value: live, former: withoutParts(key, of: row), deeds: row.parts)
     }
 
@@ -373,12 +383,15 @@ package struct Planner {
         case .absence where row.isIntact(key.live) && others.isEmpty: after = nil
         case .archive(let archive) where row.isIntact(key.live) && others.isEmpty: after = archive
         default:
-            var parts = ValueParts(of: (try? key.live.map(typing.shown)) ?? key.live)
+            var parts = ValueParts(
+                of: (try? key.live.map(typing.shown)) ?? key.live,
+                beside: others.flatMap { $0.row?.parts ?? [] })
             parts.undo(row.parts)
             after = (try? parts.value.map { try typing.fitted($0, like: key.live) }) ?? parts.value
         }
+        let isChanged = after.map(ValueChecksum.init) != key.live.map(ValueChecksum.init)
         return DocumentPlan.Step(
-            place: key.place, outcome: .restore, before: key.live, after: after,
+            place: key.place, outcome: isChanged ? .restore : .kept, before: key.live, after: after,
             rows: [(RowName(owner, key.place), nil)]
                 + others.map {
                     (RowName($0.owner, key.place), moved($0.row, key, to: after))

@@ -32,6 +32,12 @@ package enum DocumentWords {
 }
 
 extension DocumentError {
+    static func noWordOfKeys(_ word: String, at place: Place?) -> DocumentError {
+        DocumentError(
+            "'\(word)' is not a word of documents. As a key of a domain these are: $comment, $once, $remove, "
+                + "$schema. A key of this name is spelled $\(word).", at: place)
+    }
+
     static func misplaced(_ word: String, at place: Place?) -> DocumentError {
         guard DocumentWord(rawValue: word) != nil else {
             let known = DocumentWord.ofValue.map(\.rawValue).sorted().joined(separator: ", ")

@@ -22,8 +22,11 @@ package struct OwnedDocument: Sendable {
         self.owner = owner
     }
 
-    /// Whether it wants nothing.
-    package var isEmpty: Bool { wishes.isEmpty && removals.isEmpty }
+    /// Whether it is for other machines, too.
+    package fileprivate(set) var namesOtherHosts = false
+
+    /// Whether it wants nothing, of any machine.
+    package var isEmpty: Bool { wishes.isEmpty && removals.isEmpty && !namesOtherHosts }
 
     /// Adds what another file of the owner wants.
     ///
@@ -35,6 +38,7 @@ package struct OwnedDocument: Sendable {
                 at: nil)
         }
         removals += other.removals
+        namesOtherHosts = namesOtherHosts || other.namesOtherHosts
     }
 
     /// - Returns: False if it wants something of the key already.
@@ -52,6 +56,7 @@ package struct DocumentReader<Source: DocumentSource> {
     private var source: Source
     /// What this machine calls itself.
     private let host: String
+    private var namesOtherHosts = false
 
     package init(_ source: Source, onHost host: String) {
         self.source = source
@@ -96,6 +101,7 @@ package struct DocumentReader<Source: DocumentSource> {
                 "The document has no \"owner\", the name of who wants these values.", at: nil)
         }
         var document = OwnedDocument(of: owner)
+        document.namesOtherHosts = namesOtherHosts
         for (wish, mark) in wishes { try add(wish, at: mark, to: &document) }
         for removal in removals { document.add(removal) }
         return document
@@ -139,6 +145,7 @@ package struct DocumentReader<Source: DocumentSource> {
                 // It is checked all the same: a fault shows on the first machine.
                 var (others, patterns): ([(Wish, Int)], [Removal]) = ([], [])
                 try readDomains(suffix: LayerName.host.suffix, into: &others, &patterns)
+                namesOtherHosts = namesOtherHosts || !others.isEmpty || !patterns.isEmpty
                 continue
             }
             try readDomains(suffix: LayerName.host.suffix, into: &wishes, &removals)
@@ -220,8 +227,11 @@ package struct DocumentReader<Source: DocumentSource> {
         }
     }
 
+    /// A key as it is spelled: one that begins with `$` has another one before it.
     private func key(_ name: String, in domain: String) throws(DocumentError) -> KeyPlace {
-        guard !name.hasPrefix("$") else { throw .misplaced(name, at: source.place) }
+        let isEscaped = name.hasPrefix("$$")
+        guard isEscaped || !name.hasPrefix("$") else { throw .noWordOfKeys(name, at: source.place) }
+        let name = isEscaped ? String(name.dropFirst()) : name
         guard KeyRule.allows(name) else {
             throw DocumentError(
                 "A key has 1 to \(KeyRule.maximumLength) bytes, none of which is zero.",
@@ -264,6 +274,13 @@ package struct DocumentReader<Source: DocumentSource> {
             }
         }
         if let elements {
+            let isTorn = elements.ensured.contains { one in
+                elements.unwanted.contains(where: one.isSame)
+            }
+            guard !isTorn else {
+                throw DocumentError(
+                    "An element cannot be both in $ensure and in $without.", at: source.place)
+            }
             parts.append(
                 PartDemand(
                     path: path, .elements(ensured: elements.ensured, unwanted: elements.unwanted)))

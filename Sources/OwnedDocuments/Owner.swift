@@ -32,6 +32,16 @@ package struct KeyPlace: Hashable, Sendable {
         self.domain = domain
         self.key = key
     }
+
+    // Keys are compared by their bytes, as the service does. Strings are equal if they look alike.
+    package static func == (one: KeyPlace, other: KeyPlace) -> Bool {
+        one.domain == other.domain && one.key.utf8.elementsEqual(other.key.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(domain)
+        for byte in key.utf8 { hasher.combine(byte) }
+    }
 }
 
 extension KeyPlace: Comparable {

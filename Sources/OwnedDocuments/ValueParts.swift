@@ -12,17 +12,26 @@ package struct PartFault: Error, CustomStringConvertible {
 /// Invariants:
 /// 1. A deed is noted for what was really changed. So what was there before is nobody's.
 /// 2. ``undo(_:)`` takes back what still is as it was made, and leaves everything else.
+/// 3. An element that two owners want, and that one of them has added, is there until both have gone.
 struct ValueParts {
     private(set) var value: KeyedArchive?
     /// What was done, by path.
     private(set) var deeds: [AppliedRow.Part]
     private(set) var isChanged = false
     private(set) var deedsAreSame = true
+    /// What other owners have done to the value.
+    private let rivals: [AppliedRow.Part]
 
-    /// - Parameter deeds: What the owner has done to the value already.
-    init(of value: KeyedArchive?, keeping deeds: [AppliedRow.Part] = []) {
+    /// - Parameters:
+    ///   - deeds: What the owner has done to the value already.
+    ///   - rivals: What other owners have done to it.
+    init(
+        of value: KeyedArchive?, keeping deeds: [AppliedRow.Part] = [],
+        beside rivals: [AppliedRow.Part] = []
+    ) {
         self.value = value
         self.deeds = deeds
+        self.rivals = rivals
     }
 
     // MARK: Making
@@ -58,6 +67,7 @@ struct ValueParts {
         let former = try part(at: path)
         guard !(former?.isSame(as: wanted) ?? false) else { return }
         value = try setting(path, to: wanted)
+        isChanged = true
         note(path, .value(applied: ValueChecksum(of: wanted), former: former))
     }
 
@@ -75,8 +85,29 @@ struct ValueParts {
             elements.append(element)
             added.append(element)
         }
+        if !added.isEmpty || !removed.isEmpty {
+            value = try setting(path, to: KeyedArchive(array: elements))
+            isChanged = true
+            note(path, .elements(added: added, removed: removed))
+        }
+        share(path, ensured, unwanted)
+    }
+
+    /// Notes what this owner wants, too, of what others have done (3).
+    private mutating func share(
+        _ path: ValuePath, _ ensured: [KeyedArchive], _ unwanted: [KeyedArchive]
+    ) {
+        let (theirs, own) = (rivals.elements(at: path), deeds.elements(at: path))
+        func shared(
+            _ wanted: [KeyedArchive], _ theirs: [KeyedArchive], _ own: [KeyedArchive]
+        ) -> [KeyedArchive] {
+            wanted.filter { element in
+                theirs.contains(where: element.isSame) && !own.contains(where: element.isSame)
+            }
+        }
+        let added = shared(ensured, theirs.added, own.added)
+        let removed = shared(unwanted, theirs.removed, own.removed)
         guard !added.isEmpty || !removed.isEmpty else { return }
-        value = try setting(path, to: KeyedArchive(array: elements))
         note(path, .elements(added: added, removed: removed))
     }
 
@@ -89,12 +120,13 @@ struct ValueParts {
         try builder.endDictionary()
         let object = builder.finish()
         value = try setting(path, to: object)
+        isChanged = true
         note(path, .value(applied: ValueChecksum(of: object), former: nil))
     }
 
     /// Notes what was done to a part, together with what was done to it before.
     private mutating func note(_ path: ValuePath, _ deed: AppliedRow.Part.Deed) {
-        (isChanged, deedsAreSame) = (true, false)
+        deedsAreSame = false
         let name = path.description
         let part = AppliedRow.Part(path: name, deed: deed)
         guard let place = deeds.firstIndex(where: { $0.path == name && $0.isLike(part) }) else {
@@ -126,9 +158,16 @@ struct ValueParts {
             if let former { return try setting(path, to: former) }
             return path.steps.isEmpty ? value : try value?.removing(path)
         case .elements(let added, let removed):
+            let theirs = rivals.elements(at: path)
             var elements = try Self.elements(of: present, at: path)
-            elements.removeAll { element in added.contains(where: element.isSame) }
-            for element in removed where !elements.contains(where: element.isSame) {
+            elements.removeAll { element in
+                added.contains(where: element.isSame)
+                    && !theirs.added.contains(where: element.isSame)
+            }
+            for element in removed
+            where !elements.contains(where: element.isSame)
+                && !theirs.removed.contains(where: element.isSame)
+            {
                 elements.append(element)
             }
             return try setting(path, to: KeyedArchive(array: elements))
@@ -191,6 +230,22 @@ struct ValueParts {
                 description: "\(what) is not an array, so it has no elements to ensure.")
         }
         return try list.elements()
+    }
+}
+
+extension [AppliedRow.Part] {
+    /// The elements that were put into a list, and taken out of it.
+    fileprivate func elements(
+        at path: ValuePath
+    ) -> (added: [KeyedArchive], removed: [KeyedArchive]) {
+        let name = path.description
+        var all: (added: [KeyedArchive], removed: [KeyedArchive]) = ([], [])
+        for part in self where part.path == name {
+            guard case .elements(let added, let removed) = part.deed else { continue }
+            all.added += added
+            all.removed += removed
+        }
+        return all
     }
 }
 

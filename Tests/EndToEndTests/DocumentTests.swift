@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import TestTiers
 import Testing
@@ -87,12 +88,15 @@ import Testing
         try desktop.awaitLock(of: "A", in: Self.app)
         #expect(try apply(#"{"A": 1, "C": 3}"#).status == 0)
         let refused = try apply(#"{"A": 5, "B": 6, "C": 4}"#)
-        #expect(refused.status == 1 && refused.error.contains("2 keys locked by the administrator"))
+        #expect(
+            refused.status == 1 && refused.error.contains("The administrator has locked 2 keys"))
         #expect(refused.error.contains("A of") && refused.error.contains("B of"))
         #expect(json() == "{\"C\":3}\n")
         let skipped = try apply(#"{"A": 5, "B": 6, "C": 4}"#, "--skip-locked")
         #expect(
-            skipped.status == 0 && skipped.error.contains("left unchanged: A, B."), "\(skipped)")
+            skipped.status == 0
+                && skipped.error.contains("left unchanged: A of \(Self.app), B of \(Self.app)."),
+            "\(skipped)")
         #expect(json() == "{\"C\":4}\n")
         try desktop.remove("\(Self.app).json", in: .managed)
         try desktop.awaitLock(of: "A", in: Self.app, isLocked: false)
@@ -223,5 +227,68 @@ import Testing
         #expect(!desktop.tool("find", "Needle").output.contains("org.defaultsd.Applied"))
         #expect(desktop.tool("factory-reset", "--yes").status == 0)
         #expect(desktop.tool("owners").output.isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `Who is killed in the middle has done all or nothing, and the next run ends the same`(
+        _ isTool: Bool
+    ) throws {
+        var random = SeededGenerator(case: isTool)
+        desktop.tool("write", Self.app, "K7", "mine")
+        let keys = (0..<3000).map { "\"K\($0)\": \($0)" }.joined(separator: ", ")
+        let file = try write(document(#"{"\#(Self.app)": {\#(keys)}}"#))
+        for words in [["apply", file], ["unapply", "me"]] {
+            for _ in 0..<4 {
+                let tool = try ChildProcess(
+                    [Desktop.programs + "/defaultsctl"] + words, environment: desktop.environment)
+                usleep(UInt32.random(in: 0..<300_000, using: &random))
+                if isTool { tool.send(SIGKILL) } else { kill(try desktop.daemonPID(), SIGKILL) }
+                tool.waitUntilExit()
+                // The next daemon has taken the database over.
+                try wait { desktop.tool("sync").status == 0 }
+                let keys = desktop.tool("keys", Self.app).output.split(separator: "\n").count
+                let owned = desktop.tool("owners").output
+                #expect(
+                    keys == 3000 && owned == "me  3000\n" || keys == 1 && owned.isEmpty,
+                    "\(keys) \(owned)")
+            }
+            #expect(desktop.tool(words).status == 0)
+        }
+        #expect(json() == "{\"K7\":\"mine\"}\n")
+    }
+
+    @Test func `The page's documents mean the same to another reader of YAML`() throws {
+        let page = try String(
+            contentsOfFile: Desktop.packageDirectory + "Documentation/documents.md", encoding: .utf8
+        )
+        let blocks = page.components(separatedBy: "```yaml\n").dropFirst()
+            .compactMap { $0.components(separatedBy: "```").first }.filter {
+                $0.contains("$defaults")
+            }
+        #expect(blocks.count == 2)
+        for block in blocks {
+            let file = try write(block, to: "page.yaml")
+            let plan = try desktop.run(
+                Desktop.programs + "/defaultsctl", "apply", file, "--dry-run", "--json"
+            ).requireOutput()
+            let result = desktop.python(
+                """
+                import json, sys, yaml
+                domains = yaml.safe_load(open(sys.argv[1]))["domains"]
+                steps = {(step["domain"], step["key"]): step["after"] for step in json.load(sys.stdin)["steps"]}
+                wanted = {}
+                for domain, keys in domains.items():
+                    for key, value in {**keys, **keys.get("$once", {})}.items():
+                        if key in ("$remove", "$once"): continue
+                        if isinstance(value, dict) and "$ensure" in value: value = value["$ensure"]
+                        if isinstance(value, dict) and "$merge" in value:
+                            value = {k: v.get("$merge", v) if isinstance(v, dict) else v for k, v in value["$merge"].items()}
+                        wanted[domain, key] = value
+                for place, value in wanted.items():
+                    assert steps[place] == value and type(steps[place]) == type(value), (place, steps[place], value)
+                print(len(wanted))
+                """, file, input: plan)
+            #expect((Int(result.output.dropLast()) ?? 0) >= 2, "\(result)")
+        }
     }
 }

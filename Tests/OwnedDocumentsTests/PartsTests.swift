@@ -44,6 +44,21 @@ struct PartsTests {
         #expect(desk["Favourites"] == nil && desk.rows.isEmpty)
     }
 
+    @Test func `An element that two owners want stays until both have gone`() throws {
+        var desk = Desk()
+        desk["List"] = #"["m","z"]"#
+        let document = #"{"List": {"$ensure": ["a"], "$without": ["z"]}}"#
+        try desk.apply("a", document)
+        try desk.apply("b", document)
+        #expect(try !desk.apply("b", document))
+        try desk.apply("a", #"{"List": {"$ensure": ["c"]}}"#)
+        #expect(desk["List"] == #"["m","a","c"]"#)
+        try desk.unapply("a")
+        #expect(desk["List"] == #"["m","a"]"#)
+        try desk.unapply("b")
+        #expect(desk["List"] == #"["m","z"]"#)
+    }
+
     @Test mutating func `Entries and fields are merged, with what is inside them`() throws {
         desk["Options"] = #"{"$class":"Options","audio":{"volume":1},"theme":"x"}"#
         try desk.apply(
@@ -89,6 +104,35 @@ struct PartsTests {
             try desk.apply("a", #"{"List": {"$ensure": ["a"]}}"#)
         }
         #expect(desk["List"] == value)
+    }
+
+    @Test(arguments: [#""$remove": ["K"]"#, #""$remove": ["K*"]"#, #""K": ["x"]"#])
+    func `Parts begin with what the user had, whatever the owner has made of it before`(
+        _ first: String
+    ) throws {
+        var desk = Desk()
+        desk["K"] = #"["u"]"#
+        try desk.apply("a", "{\(first)}")
+        try desk.apply("a", #"{"K": {"$ensure": ["b"]}}"#)
+        #expect(desk["K"] == #"["u","b"]"#)
+        try desk.unapply("a")
+        #expect(desk["K"] == #"["u"]"#)
+        // The same of another owner, whose key is taken over.
+        try desk.apply("a", "{\(first)}")
+        try desk.apply("b", #"{"K": {"$ensure": ["c"]}}"#, force: true)
+        #expect(desk["K"] == #"["u","c"]"#)
+        try desk.unapply("b")
+        try desk.unapply("a")
+        #expect(desk["K"] == #"["u"]"#)
+    }
+
+    @Test mutating func `Who wants an element and who does not are in conflict`() throws {
+        desk["L"] = #"["a"]"#
+        try desk.apply("a", #"{"L": {"$ensure": ["z"]}}"#)
+        #expect(try desk.plan("b", #"{"L": {"$without": ["z"]}}"#).conflicts.count == 1)
+        #expect(throws: DocumentError.self) {
+            try desk.plan("b", #"{"L": {"$ensure": ["y"], "$without": ["y"]}}"#)
+        }
     }
 
     @Test mutating func `From parts to the whole value and back`() throws {

@@ -176,6 +176,28 @@ struct SourceTests {
         #expect(!JSONSource.isObject(Array(lines.utf8), withKey: "$defaults"))
     }
 
+    @Test func `Keys are bytes, and one that begins with a dollar sign is escaped`() throws {
+        let json = #"{"caf\u00e9": 1, "cafe\u0301": 2, "$$x": 3, "$$$y": 4}"#
+        var reader = DocumentReader(try JSONSource(Array(json.utf8)), onHost: "here")
+        let document = try reader.domain("a.b", of: try #require(Owner("a")))
+        #expect(document.wishes.map(\.place.key.utf8.count) == [5, 6, 2, 3])
+        #expect(document.wishes.last?.place.key == "$$y")
+        let places = document.wishes.map(\.place)
+        #expect(
+            places[0] != places[1]
+                && RowName(document.owner, places[0]) != RowName(document.owner, places[1]))
+    }
+
+    @Test func `A document for other machines has keys`() throws {
+        let json = #"{"$defaults": 1, "owner": "a", "hosts": {"other": {"a.b": {"C": 1}}}}"#
+        let document = try document(JSONSource(Array(json.utf8)))
+        #expect(!document.isEmpty && document.wishes.isEmpty)
+        #expect(
+            try self.document(
+                JSONSource(Array(#"{"$defaults": 1, "owner": "a", "hosts": {"other": {}}}"#.utf8))
+            ).isEmpty)
+    }
+
     // MARK: YAML
 
     @Test(arguments: [

@@ -11,7 +11,9 @@ extension DocumentApplication {
         } else if options.changesNothing {
             try SafeOutput.print(planned.text())
         }
-        for remark in planned.remarks(for: document.owner) where !options.json {
+        for remark in planned.remarks(
+            for: document.owner, isPlanned: options.changesNothing)
+        where !options.json {
             Complaint.say(remark)
         }
         if options.changesNothing {

@@ -13,24 +13,40 @@ struct DocumentApplication {
 
     private var takesBack: Bool { ownership == nil }
 
-    /// How often the plan is made again while other programs change the same keys.
-    private static let mostPlans = 4
+    /// How often a plan is made while other programs change the same keys.
+    private static let mostPlans = 50
     /// The most bytes of archives and names of one change.
     private static let mostBytes = 60 << 20
 
     /// - Returns: What is to be done, or was done.
     func run(on defaults: RemoteDefaults, isDurable: Bool) async throws -> PlannedChange {
-        for attempt in 1... {
+        for _ in 1..<Self.mostPlans {
+            if let planned = try await attempt(on: defaults, isDurable) { return planned }
+            // Of several that wait, each has its turn.
+            try await Task.sleep(for: .milliseconds(.random(in: 1...20)))
+        }
+        guard let planned = try await attempt(on: defaults, isDurable) else {
+            throw ToolError.neverStill(document.owner)
+        }
+        return planned
+    }
+
+    /// Makes a plan, and carries it out.
+    ///
+    /// - Returns: Nil if something was changed meanwhile.
+    private func attempt(
+        on defaults: RemoteDefaults, _ isDurable: Bool
+    ) async throws -> PlannedChange? {
+        do {
             let (state, planned) = try await plan(on: defaults)
             if options.changesNothing { return planned }
-            do {
-                try await carryOut(planned, state, on: defaults, isDurable: isDurable)
-                return planned
-            } catch let error as DefaultsError where error.code == .conflict {
-                guard attempt < Self.mostPlans else { throw error }
-            }
+            try await carryOut(planned, state, on: defaults, isDurable: isDurable)
+            return planned
+        } catch is ChangedMeanwhile {
+            return nil
+        } catch let error as DefaultsError where error.code == .conflict {
+            return nil
         }
-        preconditionFailure("The loop has no other end.")
     }
 
     // MARK: The plan
@@ -45,8 +61,8 @@ struct DocumentApplication {
             planner.takesOver = ownership?.forceConflicts ?? false
             planner.removesFound = options.adopted == .remove
             try await state.readRows(planner.neededRows(), from: defaults)
-            plan = try await planner.plan(
-                rows: state.rows, effective: state.effective(for: document, from: defaults))
+            let effective = try await state.effective(for: document, from: defaults)
+            plan = try planner.plan(rows: state.rows, effective: effective)
         } catch let fault as DocumentPlan.Fault {
             throw ToolError.unfitForKey(fault.place, because: fault.reason)
         }
@@ -54,7 +70,7 @@ struct DocumentApplication {
             throw ToolError.ownedByOthers(plan.conflicts, by: document.owner)
         }
         let isMuch = plan.owned >= 10 && plan.returned * 2 > plan.owned
-        if isMuch, ownership?.yes == false, !options.changesNothing { try confirm(plan) }
+        if isMuch, ownership?.yes == false, !options.dryRun { try confirm(plan) }
         let planned = try await PlannedChange(plan, options: options, checking: defaults)
         return (state, planned)
     }
@@ -64,7 +80,7 @@ struct DocumentApplication {
         let fact =
             "\(plan.returned) of the \(counted(plan.owned, "key")) of \(document.owner.name) are not in the "
             + "document any more, and get back what they had before."
-        guard Confirmation.canBeAsked else { throw ToolError.muchGoesBack(fact) }
+        guard Confirmation.canBeAsked, !options.check else { throw ToolError.muchGoesBack(fact) }
         guard Confirmation.isGiven(fact) else { throw ToolError.notConfirmed }
     }
 

@@ -47,7 +47,9 @@ enum DocumentInput {
             guard let owner else { throw ToolError.domainWithoutOwner }
             return .document(try ofDomain(domain, bytes, isYAML, owner: owner, named: name))
         }
-        guard owner == nil, !isYAML else { throw ToolError.input(name, ToolError.noHeader) }
+        guard owner == nil, !isYAML, !looksLikeDocument(bytes, named: path) else {
+            throw ToolError.input(name, ToolError.noHeader)
+        }
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ToolError.input(name, "It is not UTF-8 text.")
         }
@@ -106,7 +108,16 @@ enum DocumentInput {
     }
 
     private static func isYAML(_ path: String) -> Bool {
-        path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+        let name = path.lowercased()
+        return name.hasSuffix(".yaml") || name.hasSuffix(".yml")
+    }
+
+    /// Whether a text without a header was meant as a document, and not as lines.
+    private static func looksLikeDocument(_ bytes: [UInt8], named path: String) -> Bool {
+        let name = path.lowercased()
+        let isNamed = name.hasSuffix(".plist") || name.hasSuffix(".json") && bytes.isEmpty
+        let words = ["<?xml", "<!DOCTYPE", "<plist", "bplist", "$defaults"]
+        return isNamed || words.contains { bytes.starts(with: $0.utf8) }
     }
 
     private static func isPropertyList(_ bytes: [UInt8]) -> Bool {
@@ -129,6 +140,9 @@ enum DocumentInput {
             let ending = name.split(separator: ".").last ?? ""
             guard ["json", "plist", "yaml", "yml"].contains(ending) else { continue }
             let file = path + "/" + name
+            guard FileStatus.ifAny(file)?.kind == .regular else {
+                throw ToolError.input(file, "It is not a file.")
+            }
             let bytes = try contents(of: file, named: file)
             let part: OwnedDocument
             if let document = try withHeader(bytes, Self.isYAML(name), named: file) {
@@ -163,7 +177,7 @@ enum DocumentInput {
                     + "later goes back. For a few settings, write a document.")
         }
         guard let all else {
-            throw ToolError.input(path, "It has no files that end in .json, .plist or .yaml.")
+            throw ToolError.input(path, "It has no files that end in .json, .plist, .yaml or .yml.")
         }
         return all
     }

@@ -86,6 +86,7 @@ struct OwnedState {
                 let (archive, generation) = try await defaults.archiveIfThere(
                     forKey: name.text, in: domain)
                 generations[KeyPlace(domain: domain, key: name.text)] = generation
+                guard archive != nil else { throw ChangedMeanwhile() }
                 rows[name] = try archive.flatMap { try Self.row($0, named: name) }
             }
             return
@@ -94,7 +95,8 @@ struct OwnedState {
         readAt = min(readAt ?? generation, generation)
         let archives = Dictionary(entries.map { ($0.key, $0.archive) }) { first, _ in first }
         for name in names {
-            rows[name] = try archives[name.text].flatMap { try Self.row($0, named: name) }
+            guard let archive = archives[name.text] else { throw ChangedMeanwhile() }
+            rows[name] = try Self.row(archive, named: name)
         }
     }
 
@@ -115,17 +117,53 @@ struct OwnedState {
     }
 
     /// The values that programs see of keys without one of the user's own, for those whose parts are wished for.
-    func effective(
+    ///
+    /// What the owner itself has made in another layer does not count: it may go back in the same change.
+    mutating func effective(
         for document: OwnedDocument, from defaults: RemoteDefaults
     ) async throws -> [KeyPlace: KeyedArchive] {
         var effective: [KeyPlace: KeyedArchive] = [:]
         for wish in document.wishes {
-            guard case .parts = wish.demand, live[wish.place] == nil else { continue }
-            effective[wish.place] = try await defaults.effectiveValue(of: wish.place)
+            guard case .parts = wish.demand else { continue }
+            effective[wish.place] = try await value(below: wish.place, document.owner, defaults)
         }
         return effective
     }
+
+    private mutating func value(
+        below place: KeyPlace, _ owner: Owner, _ defaults: RemoteDefaults
+    ) async throws -> KeyedArchive? {
+        let domain = String(place.domain.prefix { $0 != "@" })
+        var layers: [LayerEntry] = []
+        do {
+            layers = try await defaults.explain(place.key, in: domain)
+        } catch let error as DefaultsError where error.code == .notFound {
+            layers = []
+        }
+        for layer in layers where layer.hasValue {
+            guard let name = layer.layer.domain(of: domain), name != place.domain else { continue }
+            let other = KeyPlace(domain: name, key: place.key)
+            let live = try await defaults.archiveIfThere(forKey: place.key, in: name).archive
+            guard own.contains(other) else {
+                guard let live else { continue }
+                return live
+            }
+            let rowName = RowName(owner, other)
+            try await readRows([rowName], from: defaults)
+            guard let row = rows[rowName], row.isIntact(live) else { return live }
+            switch row.former {
+            case .absence: continue
+            case .equal: return live
+            case .archive(let archive): return archive
+            }
+        }
+        guard let key = SchemaFolder(of: place.key, in: domain)?.key else { return nil }
+        return try VariantForm.archive(of: key.defaultValue.form())
+    }
 }
+
+/// Something was changed between two looks, so that a plan would be of neither.
+struct ChangedMeanwhile: Error {}
 
 extension RemoteDefaults {
     /// The value that programs see of a key: of the strongest layer, or the default of its schema.

@@ -14,8 +14,6 @@ struct PlannedChange {
     /// Keys whose new value programs do not see, with the layer that is stronger.
     private(set) var shadowed: [KeyPlace: String] = [:]
 
-    /// Whether a value changes.
-    var isChanged: Bool { steps.contains(where: \.changesValue) }
     /// Whether anything is to be done.
     var isEmpty: Bool { steps.isEmpty }
 
@@ -41,7 +39,7 @@ struct PlannedChange {
             }
             self.steps += steps.filter { !left.contains($0.place.key) }
             if !changing.isEmpty, !domain.contains("@") {
-                try await noteShadows(of: steps, in: domain, left, defaults)
+                try await noteShadows(of: plan.steps, in: domain, left, defaults)
             }
         }
         guard locked.isEmpty || options.skipLocked else { throw ToolError.allLocked(locked) }
@@ -52,9 +50,19 @@ struct PlannedChange {
         of steps: [DocumentPlan.Step], in domain: String, _ left: Set<String>,
         _ defaults: RemoteDefaults
     ) async throws {
-        let stronger = Set(try await defaults.keys(in: LayerName.host.spelling(of: domain)))
+        let host = LayerName.host.spelling(of: domain)
+        var stronger = Set(try await defaults.keys(in: host))
+        // As it is after the change.
+        for step in steps where step.place.domain == host {
+            if step.after == nil {
+                stronger.remove(step.place.key)
+            } else {
+                stronger.insert(step.place.key)
+            }
+        }
         guard !stronger.isEmpty else { return }
-        for step in steps where step.changesValue && !left.contains(step.place.key) {
+        for step in steps
+        where step.place.domain == domain && step.changesValue && !left.contains(step.place.key) {
             if stronger.contains(step.place.key) { shadowed[step.place] = LayerName.host.rawValue }
         }
     }
@@ -66,7 +74,9 @@ extension PlannedChange {
     private static let mostNamed = 5
 
     /// What was done that a person has to know, for standard error.
-    func remarks(for owner: Owner) -> [String] {
+    ///
+    /// - Parameter isPlanned: Whether it is not done yet.
+    func remarks(for owner: Owner, isPlanned: Bool) -> [String] {
         func names(_ steps: [DocumentPlan.Step]) -> String {
             let named = steps.prefix(Self.mostNamed).map {
                 "\($0.place.key.onOneLine) of \($0.place.domain.onOneLine)"
@@ -79,8 +89,9 @@ extension PlannedChange {
             if !steps.isEmpty { remarks.append("\(sentence): \(names(steps)).") }
         }
         remark(
-            "Other values were replaced, and come back when \(owner.name) wants these keys no more",
-            steps.filter { $0.replacesOthers && $0.outcome == .set })
+            "Other values \(isPlanned ? "would be" : "were") replaced; they come back when \(owner.name) wants "
+                + "these keys no more",
+            steps.filter { $0.replacesOthers && [.set, .remove].contains($0.outcome) })
         remark(
             "\(owner.name) wants these keys no more; they were changed meanwhile and stay as they are",
             steps.filter { $0.outcome == .kept })
@@ -90,7 +101,9 @@ extension PlannedChange {
         if !skipped.isEmpty {
             remarks.append(
                 "\(counted(skipped.count, "key")) locked by the administrator, left unchanged: "
-                    + skipped.prefix(Self.mostNamed).map(\.key.onOneLine).joined(separator: ", ")
+                    + skipped.prefix(Self.mostNamed).map {
+                        "\($0.key.onOneLine) of \($0.domain.onOneLine)"
+                    }.joined(separator: ", ")
                     + ".")
         }
         remark(
@@ -145,7 +158,7 @@ extension PlannedChange {
             ])
         }
         return try ShownJSON.object([
-            ("owner", owner.name.quoted), ("changed", isChanged ? "true" : "false"),
+            ("owner", owner.name.quoted), ("changed", isEmpty ? "false" : "true"),
             ("steps", "[\(steps.joined(separator: ","))]"),
             ("locked", "[\(locked.joined(separator: ","))]"),
         ])

@@ -15,7 +15,8 @@ extension ToolError {
         "A file of one domain needs an owner, too: --owner NAME.", wrongLine)
 
     static let noHeader = ToolError(
-        "It is not a document: it has no \"$defaults\". For a file of one domain, give --domain, too.",
+        "It is not a document: it is no JSON object or property list with \"$defaults\". For YAML, give --format "
+            + "yaml; for a file of one domain, --domain and --owner.",
         refused)
 
     static let optionsOfDocuments = ToolError(
@@ -52,7 +53,8 @@ extension ToolError {
         return ToolError(
             "\(owner.name) wants \(counted(conflicts.count, "key")) that other owners have: "
                 + keys.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
-                + ". To take them over, give --force-conflicts.", refused, remark: .nothingChanged)
+                + ". To take over what others have, give --force-conflicts.", refused,
+            remark: .nothingChanged)
     }
 
     static func allLocked(_ keys: [LockedKey]) -> ToolError {
@@ -61,13 +63,20 @@ extension ToolError {
         }
         let others = keys.count - names.count
         return ToolError(
-            "\(counted(keys.count, "key")) locked by the administrator, and not as the document wants: "
+            "The administrator has locked \(counted(keys.count, "key")) that would change: "
                 + names.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
-                + ". To leave them, give --skip-locked.", refused, remark: .nothingChanged)
+                + ". To leave what is locked, give --skip-locked.", refused, remark: .nothingChanged
+        )
     }
 
     static func muchGoesBack(_ fact: String) -> ToolError {
         ToolError("\(fact) If that is meant, give --yes.", refused, remark: .nothingChanged)
+    }
+
+    static func neverStill(_ owner: Owner) -> ToolError {
+        ToolError(
+            "Other programs kept changing the keys of \(owner.name) while they were to be set. Try again.",
+            refused, remark: .nothingChanged)
     }
 
     static func documentTooLarge(values: Int, rows: Int, most: Int) -> ToolError {

@@ -12,9 +12,12 @@ import Wording
 struct ExportedDirectory {
     private let path: String
 
-    /// Makes the directory if it does not exist.
-    init(at path: String) throws(ToolError) {
+    init(at path: String) {
         self.path = path
+    }
+
+    /// Makes the directory if it does not exist.
+    private func make() throws(ToolError) {
         guard mkdir(path, 0o700) != 0 else { return }
         let error = errno
         guard error == EEXIST, FileStatus.ifAny(path)?.kind == .directory else {
@@ -25,8 +28,10 @@ struct ExportedDirectory {
     /// Writes all domains.
     func write(_ defaults: RemoteDefaults) async throws {
         var written: Set<String> = []
-        for domain in try await defaults.domainsOfValues().sorted() {
-            let entries = try await defaults.entries(in: domain).entries
+        let domains = try await defaults.domainsOfValues().sorted()
+        try make()
+        for domain in domains {
+            let entries = try await defaults.entries(in: domain).entries.map(Self.spelled)
             guard !entries.isEmpty else { continue }
             let form: DomainFormat = try entries.allSatisfy(Self.isExactInJSON) ? .json : .xml
             let name = domain + (form == .json ? ".json" : ".plist")
@@ -42,6 +47,12 @@ struct ExportedDirectory {
             written.insert(name)
         }
         tellOthers(than: written)
+    }
+
+    /// An entry with its key as documents spell it.
+    private static func spelled(_ entry: DefaultsEntry) -> DefaultsEntry {
+        guard entry.key.hasPrefix("$") else { return entry }
+        return DefaultsEntry(key: "$" + entry.key, archive: entry.archive)
     }
 
     /// Whether a value in JSON reads back as the same.

@@ -39,7 +39,8 @@ struct Explanation {
         for layer in [domain, LayerName.host.spelling(of: domain)] {
             owners += owned.owners(of: KeyPlace(domain: layer, key: key)).map(\.name)
         }
-        guard layers.isEmpty, schema == nil else { return }
+        owners = Set(owners).sorted()
+        guard layers.isEmpty, schema == nil, owners.isEmpty else { return }
         guard let meant = SchemaFolder(of: key, in: domain)?.nearestKey else {
             throw await defaults.noPair(domain, key, amongEffective: true)
         }
@@ -111,7 +112,11 @@ extension Explanation {
 
     /// What it means that there is no layer, or a lock without a value.
     private var remark: String? {
-        if layers.isEmpty { return "No layer has a value, so programs use the schema's default." }
+        if layers.isEmpty {
+            return schema == nil
+                ? "No layer has a value."
+                : "No layer has a value, so programs use the schema's default."
+        }
         guard let lock = layers.first(where: \.entry.isLocked), !lock.entry.hasValue else {
             return nil
         }

@@ -37,11 +37,15 @@ extension RemoteDefaults {
 enum Spelling {
     /// The word that was probably meant by a mistyped one; nil if none is similar enough.
     static func nearest(to word: String, among words: some Sequence<String>) -> String? {
+        // Nobody types a longer one, and comparing it would take long.
+        guard word.utf8.count <= longest else { return nil }
         let near = words.lazy.compactMap { other in
             slips(from: word, to: other).map { (other, $0) }
         }
         return near.min { $0.1 < $1.1 }?.0
     }
+
+    private static let longest = 2048
 
     /// How many slips of a person turn a word into another one; nil if it was probably not meant.
     ///
