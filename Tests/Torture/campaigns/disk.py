@@ -52,7 +52,7 @@ def run(ground: Ground) -> list[Outcome]:
     for way in (demanded, waited):
         trials.take(NO_PARENT, way, is_quick=way is demanded)
     trials.take(DESCRIPTORS, unnoticed)
-    trials.take(READ_ONLY, started_later)
+    trials.take(READ_ONLY, served_and_written_later)
     trials.take(Fault("each call of a flush fails once", nothing), at_each_point)
     trials.take(Fault("each call of making it again fails once", remove_directory), at_each_point)
     trials.take(Fault("killed before each call of making it again", replace_by_copy), killed_at_each)
@@ -227,14 +227,16 @@ def permitted_later(victim: Victim, fault: Fault) -> None:
     on_disk(victim)
 
 
-def started_later(victim: Victim, fault: Fault) -> None:
-    """Where there is nothing to be written to, the daemon says so instead of starting."""
+def served_and_written_later(victim: Victim, fault: Fault) -> None:
+    """What cannot be written is served, changes are in the journal, and all is written when that is possible."""
     victim.expect_taken("in the journal")
     victim.daemon.end()
     fault.begin(victim)
-    expect_no_start(victim)
-    fault.end(victim)
     victim.start()
+    victim.expect_all()
+    victim.expect_taken("during")
+    fault.end(victim)
+    victim.expect_taken("afterwards")
     victim.expect_all()
     on_disk(victim)
 
@@ -255,7 +257,7 @@ def made_anew(victim: Victim, fault: Fault) -> None:
     expect_own_files(victim)
     told = [line for line in victim.lines(4) if "was written again" in line]
     check(len(told) == (0 if fault is LOCK else 2), "a warning of each time", victim.lines(4))
-    check(bool(list(victim.desktop.data.glob("*.aside-*"))) == ("replaced" in fault.name),
+    check(bool(list(victim.desktop.data.glob("*.replaced-*"))) == ("replaced" in fault.name),
           "what was put there to be kept, and nothing else", list(victim.desktop.data.iterdir()))
     fault.end(victim)
     on_disk(victim)
@@ -493,7 +495,8 @@ def mount_read_only(victim: Victim) -> None:
 
 
 def unmount(victim: Victim) -> None:
-    subprocess.run(["umount", victim.desktop.config], check=True)
+    # The daemon has files open there.
+    subprocess.run(["umount", "--lazy", victim.desktop.config], check=True)
 
 
 READ_ONLY = Fault("a read-only file system at the start", mount_read_only, unmount,
