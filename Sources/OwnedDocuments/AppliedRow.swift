@@ -1,5 +1,6 @@
 internal import DefaultsTerms
 package import KeyedArchive
+internal import ValuePaths
 
 /// What one owner has done to one key: a value of the domain `org.defaultsd.Applied`.
 ///
@@ -87,6 +88,11 @@ extension AppliedRow {
 package struct RowName: Hashable, Sendable {
     package let text: String
 
+    /// The name of a stored row.
+    package init(stored text: String) {
+        self.text = text
+    }
+
     package static func == (one: RowName, other: RowName) -> Bool {
         one.text.utf8.elementsEqual(other.text.utf8)
     }
@@ -118,9 +124,12 @@ package struct RowName: Hashable, Sendable {
     /// The parts of a name; nil if it is too long to have them all, or is not one of a row.
     package static func parts(of text: String) -> (owner: Owner, place: KeyPlace)? {
         guard text.utf8.count < KeyRule.maximumLength else { return nil }
-        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let owner = Owner(String(parts[0])) else { return nil }
-        return (owner, KeyPlace(domain: String(parts[1]), key: String(parts[2])))
+        // By bytes: a key may begin with a mark that belongs to the space as people see it.
+        let parts = text.utf8.split(
+            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false
+        ).map { String(Substring($0)) }
+        guard parts.count == 3, let owner = Owner(parts[0]) else { return nil }
+        return (owner, KeyPlace(domain: parts[1], key: parts[2]))
     }
 }
 
@@ -182,17 +191,26 @@ extension AppliedRow {
     ///
     /// - Throws: ``Fault``.
     package init(_ archive: KeyedArchive) throws(Fault) {
+        // A later version may have another form.
+        guard let number = try? archive.value(at: ValuePath("version")),
+            let version = try? KeyedArchiveDecoder().decode(Int.self, from: number)
+        else { throw .damaged }
+        guard version <= Self.version else { throw .later }
         let stored: Stored
         do {
             stored = try KeyedArchiveDecoder().decode(Stored.self, from: archive)
         } catch {
             throw .damaged
         }
-        guard stored.version <= Self.version else { throw .later }
         guard let owner = Owner(stored.owner) else { throw .damaged }
         self.owner = owner
         place = KeyPlace(domain: stored.domain, key: stored.key)
-        applied = stored.applied.flatMap(ValueChecksum.init)
+        if let text = stored.applied {
+            guard let sum = ValueChecksum(text) else { throw .damaged }
+            applied = sum
+        } else {
+            applied = nil
+        }
         switch (stored.before, stored.value) {
         case ("absent", _): former = .absence
         case ("equal", _): former = .equal

@@ -45,7 +45,7 @@ package struct DocumentPlan: Sendable {
     }
 
     /// A key that another owner has.
-    package struct Conflict: Error, Sendable {
+    package struct Conflict: Sendable {
         package let place: KeyPlace
         package let owner: Owner
     }
@@ -87,6 +87,8 @@ package struct Planner {
     private let owner: Owner
     /// The wishes of keys that change, or have other owners.
     private var open: [Wish]
+    /// The wishes of keys that the owner has, and that are as wished already.
+    private var held: [Wish]
     /// The keys that the owner has, and wants no more.
     private let left: [KeyPlace]
     private let live: [KeyPlace: KeyedArchive]
@@ -116,17 +118,34 @@ package struct Planner {
         self.typing = typing
         let wished = Set(document.wishes.map(\.place))
         var gone: Set<KeyPlace> = []
-        for removal in document.removals {
-            gone.formUnion(
-                Set(live.keys).union(own).filter {
-                    $0.domain == removal.domain && $0.key.utf8.starts(with: removal.prefix.utf8)
-                        && !wished.contains($0)
-                })
+        if !document.removals.isEmpty {
+            let known = Dictionary(grouping: Set(live.keys).union(own), by: \.domain)
+            for removal in document.removals {
+                for place in known[removal.domain] ?? []
+                where place.key.utf8.starts(with: removal.prefix.utf8) && !wished.contains(place) {
+                    gone.insert(place)
+                }
+            }
         }
         left = own.subtracting(wished).subtracting(gone).sorted()
-        let wishes = document.wishes + gone.sorted().map { Wish($0, .absence) }
-        open = []
-        open = try wishes.filter { try !holds($0) || rivals[$0.place] != nil }
+        (open, held) = ([], [])
+        for wish in document.wishes + gone.sorted().map({ Wish($0, .absence) }) {
+            if try holds(wish), rivals[wish.place] == nil {
+                held.append(wish)
+            } else {
+                open.append(wish)
+            }
+        }
+    }
+
+    /// What the rows of wishes have to say that hold already.
+    package var expectedRows: [ExpectedRow] {
+        held.map { wish in
+            let isOnce = if case .once = wish.demand { true } else { false }
+            return ExpectedRow(
+                name: RowName(owner, wish.place), place: wish.place,
+                applied: live[wish.place].map(ValueChecksum.init), isOnce: isOnce)
+        }
     }
 
     /// The rows that the plan looks at: those of keys that change, or have other owners.
@@ -168,9 +187,11 @@ package struct Planner {
     ///   - rows: The rows that ``neededRows()`` names; damaged ones are left out.
     ///   - effective: The value that programs see of a key without one of the user's own, for keys whose parts
     ///     are wished for.
+    ///   - stale: The keys whose rows are not as ``expectedRows`` has them; their rows are among `rows`.
     /// - Throws: ``DocumentPlan/Fault``.
     package func plan(
-        rows: [RowName: AppliedRow], effective: [KeyPlace: KeyedArchive]
+        rows: [RowName: AppliedRow], effective: [KeyPlace: KeyedArchive],
+        stale: Set<KeyPlace> = []
     ) throws -> DocumentPlan {
         var plan = DocumentPlan()
         plan.owned = own.count
@@ -188,6 +209,9 @@ package struct Planner {
             } catch {
                 throw DocumentPlan.Fault(place: wish.place, reason: error)
             }
+        }
+        for wish in held where stale.contains(wish.place) {
+            if let step = refresh(wish, Key(wish.place, of: self, rows)) { plan.steps.append(step) }
         }
         for place in left {
             let step = leave(Key(place, of: self, rows))
@@ -215,19 +239,24 @@ package struct Planner {
             row = rows[RowName(planner.owner, place)]
             rivals = (planner.rivals[place] ?? []).map { ($0, rows[RowName($0, place)]) }
         }
+    }
 
-        /// What the key had before this owner, if the owner sets it now.
-        var former: AppliedRow.Former {
-            let present = live.map(AppliedRow.Former.archive) ?? .absence
-            // Of another owner that loses the key, or of this one.
-            guard let row = rivals.first?.row ?? row, row.isIntact(live) else { return present }
-            if case .equal = row.former { return present }
-            return row.former
+    /// What the key had before this owner, if the owner sets it now.
+    private func former(of key: Key) -> AppliedRow.Former {
+        // Of another owner that loses the key, or of this one.
+        guard let row = key.rivals.first?.row ?? key.row, row.isIntact(key.live) else {
+            return withoutParts(key, of: key.row)
         }
+        if case .equal = row.former {
+            return key.live.map(AppliedRow.Former.archive) ?? .absence
+        }
+        return row.former
     }
 
     /// The other owner with which a demand is in conflict; nil if there is none.
     private func conflict(of demand: Demand, on key: Key) -> Owner? {
+        // It would do nothing.
+        if case .once = demand, key.live != nil || key.isOwned { return nil }
         guard case .parts(let parts) = demand else { return key.rivals.first?.owner }
         return key.rivals.first { rival in
             guard let row = rival.row, !row.parts.isEmpty else { return true }
@@ -269,16 +298,43 @@ package struct Planner {
     ) -> DocumentPlan.Step {
         let sum = value.map(ValueChecksum.init)
         let isEqual = key.live.map(ValueChecksum.init) == sum
-        let isTakenOver = !key.rivals.isEmpty
+        let former: AppliedRow.Former
+        if let row = key.row, isEqual, row.isIntact(key.live), row.parts.isEmpty {
+            former = row.former
+        } else {
+            former = isEqual && key.rivals.isEmpty ? .equal : self.former(of: key)
+        }
         let row = AppliedRow(
-            owner: owner, place: key.place, applied: sum,
-            former: isEqual && !isTakenOver ? .equal : key.former, isOnce: isOnce)
+            owner: owner, place: key.place, applied: sum, former: former, isOnce: isOnce)
         return DocumentPlan.Step(
             place: key.place, outcome: isEqual ? .own : value == nil ? .remove : .set,
             before: key.live, after: value, formerOwner: key.rivals.first?.owner,
             replacesOthers: !isEqual && key.live != nil && !(key.row?.isIntact(key.live) ?? false),
             rows: [(RowName(owner, key.place), row)]
                 + key.rivals.map { (RowName($0.owner, key.place), nil) })
+    }
+
+    /// The step that notes what an owner has made of a key that is as wished; nil if that is noted.
+    private func refresh(_ wish: Wish, _ key: Key) -> DocumentPlan.Step? {
+        switch wish.demand {
+        case .parts: return nil
+        case .once:
+            guard key.row?.isOnce != true else { return nil }
+            var row =
+                key.row
+                ?? AppliedRow(
+                    owner: owner, place: key.place, applied: key.live.map(ValueChecksum.init),
+                    former: .equal)
+            row.isOnce = true
+            return DocumentPlan.Step(
+                place: key.place, outcome: .own, before: key.live, after: key.live,
+                rows: [(RowName(owner, key.place), row)])
+        case .value, .absence:
+            if let row = key.row, row.isIntact(key.live), row.parts.isEmpty, !row.isOnce {
+                return nil
+            }
+            return whole(key.live, key)
+        }
     }
 
     /// The step of a key that left the document.
@@ -307,13 +363,21 @@ package struct Planner {
     ) throws -> DocumentPlan.Step? {
         let ground = ground(of: key)
         let start = ground.value ?? effective
+        // What other owners lose goes first, so that it does not come back later.
+        let rivals = key.rivals.map { rival in
+            let split = split(rival.row?.parts ?? [], by: demands)
+            return (owner: rival.owner, row: rival.row, kept: split.kept, lost: split.lost)
+        }
         var parts = ValueParts(
             of: try start.map(typing.shown), keeping: ground.deeds,
-            beside: key.rivals.flatMap { $0.row?.parts ?? [] })
+            beside: rivals.flatMap(\.kept))
+        let lost = rivals.flatMap(\.lost)
+        if !lost.isEmpty { parts.undo(lost) }
         try parts.make(demands)
         let isOwner = !parts.deeds.isEmpty
         // Nothing of it is this owner's: it was there before.
         guard isOwner || key.isOwned else { return nil }
+        if !isOwner, let row = key.row, !row.parts.isEmpty { return leaveParts(key, row) }
         let made = try parts.value.map { try typing.fitted($0, like: start) }
         let value = parts.isChanged ? made : ground.value
         let isChanged = value.map(ValueChecksum.init) != key.live.map(ValueChecksum.init)
@@ -326,9 +390,23 @@ package struct Planner {
             : nil
         return DocumentPlan.Step(
             place: key.place, outcome: isChanged ? .set : .own, before: key.live, after: value,
-            formerOwner: key.rivals.first { $0.row?.parts.isEmpty ?? true }?.owner,
+            formerOwner: rivals.first { $0.kept.isEmpty || !$0.lost.isEmpty }?.owner,
             rows: [(RowName(owner, key.place), row)]
-                + key.rivals.map { (RowName($0.owner, key.place), moved($0.row, key, to: value)) })
+                + rivals.map { rival in
+                    var row = rival.row
+                    row?.parts = rival.kept
+                    return (RowName(rival.owner, key.place), moved(row, key, to: value))
+                })
+    }
+
+    /// What another owner keeps of its parts, and what it loses to this one.
+    private func split(
+        _ parts: [AppliedRow.Part], by demands: [PartDemand]
+    ) -> (kept: [AppliedRow.Part], lost: [AppliedRow.Part]) {
+        guard takesOver else { return (parts, []) }
+        let lost = parts.filter { theirs in demands.contains { overlaps($0, theirs) } }
+        let kept = parts.filter { theirs in !demands.contains { overlaps($0, theirs) } }
+        return (kept, lost)
     }
 
     /// What an owner's parts are put into.
@@ -408,5 +486,35 @@ package struct Planner {
         if !row.isIntact(key.live) { row.former = withoutParts(key, of: key.row) }
         row.applied = value.map(ValueChecksum.init)
         return row
+    }
+}
+
+/// What a row says if its owner has made a key what it is.
+package struct ExpectedRow: Sendable {
+    package let name: RowName
+    package let place: KeyPlace
+    fileprivate let applied: ValueChecksum?
+    fileprivate let isOnce: Bool
+
+    /// Whether a stored row says it, by its bytes: decoding ten thousand rows would take longer than all else.
+    ///
+    /// - Returns: False also if the bytes leave it open.
+    package func isSaid(by row: KeyedArchive) -> Bool {
+        let bytes = row.bytes
+        if isOnce { return bytes.contains(word: "once") && !bytes.contains(word: "parts") }
+        guard !bytes.contains(word: "once"), !bytes.contains(word: "parts") else { return false }
+        return applied.map { bytes.contains(word: $0.text) } ?? !bytes.contains(word: "applied")
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes of a word are among them.
+    fileprivate func contains(word: String) -> Bool {
+        let word = Array(word.utf8)
+        guard let first = word.first, count >= word.count else { return false }
+        for start in 0...(count - word.count) where self[start] == first {
+            if self[start..<(start + word.count)].elementsEqual(word) { return true }
+        }
+        return false
     }
 }

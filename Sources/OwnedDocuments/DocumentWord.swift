@@ -1,5 +1,5 @@
 /// The words with which a document says more than a plain value.
-enum DocumentWord: String, CaseIterable {
+enum DocumentWord: String {
     /// Keys that have no value: names, and beginnings with a `*`.
     case remove = "$remove"
     /// Values that are set once, and are the user's from then on.
@@ -25,8 +25,8 @@ enum DocumentWord: String, CaseIterable {
 
 /// The words, for those who read texts.
 package enum DocumentWords {
-    /// Whether a key of a dictionary says that it stands in place of a value.
-    package static func standInPlaceOfValues(_ key: String) -> Bool {
+    /// Whether a key of a dictionary is a word.
+    package static func contains(_ key: String) -> Bool {
         DocumentWord(rawValue: key) != nil
     }
 }

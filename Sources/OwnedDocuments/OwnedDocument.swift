@@ -111,6 +111,10 @@ package struct DocumentReader<Source: DocumentSource> {
     package mutating func domain(
         _ domain: String, of owner: Owner
     ) throws(DocumentError) -> OwnedDocument {
+        guard domain.prefix(while: { $0 != "@" }) != AppliedRow.domain else {
+            throw DocumentError(
+                "\(AppliedRow.domain) keeps what documents own, and has no other values.", at: nil)
+        }
         var (wishes, removals): ([(Wish, Int)], [Removal]) = ([], [])
         try readDomain(domain, into: &wishes, &removals)
         var document = OwnedDocument(of: owner)
@@ -195,8 +199,11 @@ package struct DocumentReader<Source: DocumentSource> {
             case .schema, .comment: try source.skipValue()
             case .remove:
                 for pattern in try strings(of: .remove) {
-                    if pattern.hasSuffix("*") {
-                        removals.append(Removal(domain: domain, prefix: String(pattern.dropLast())))
+                    if pattern == "*" {
+                        removals.append(Removal(domain: domain, prefix: ""))
+                    } else if pattern.hasSuffix("*") {
+                        let prefix = try key(String(pattern.dropLast()), in: domain).key
+                        removals.append(Removal(domain: domain, prefix: prefix))
                     } else {
                         let key = try key(pattern, in: domain)
                         wishes.append((Wish(key, .absence), mark))
@@ -357,7 +364,8 @@ package struct DocumentReader<Source: DocumentSource> {
     private mutating func string() throws(DocumentError) -> String? { try source.value().text }
 
     private mutating func integer() throws(DocumentError) -> Int? {
-        try? KeyedArchiveDecoder().decode(Int.self, from: source.value())
+        let archive = try source.value()
+        return try? KeyedArchiveDecoder().decode(Int.self, from: archive)
     }
 }
 

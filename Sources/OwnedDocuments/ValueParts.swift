@@ -65,7 +65,18 @@ struct ValueParts {
 
     private mutating func set(_ path: ValuePath, to wanted: KeyedArchive) throws {
         let former = try part(at: path)
-        guard !(former?.isSame(as: wanted) ?? false) else { return }
+        if former?.isSame(as: wanted) == true {
+            // Somebody has made it so after this owner had made it something else.
+            let name = path.description
+            let isOwn = deeds.contains { part in
+                guard case .value(let applied, _) = part.deed, part.path == name else {
+                    return false
+                }
+                return applied != ValueChecksum(of: wanted)
+            }
+            if isOwn { note(path, .value(applied: ValueChecksum(of: wanted), former: former)) }
+            return
+        }
         value = try setting(path, to: wanted)
         isChanged = true
         note(path, .value(applied: ValueChecksum(of: wanted), former: former))

@@ -65,6 +65,11 @@ struct YAMLScalar {
                 "A number with a leading zero means different things to different readers. Quote it, or "
                     + "write it without the zero.", at: place)
         }
+        if case .real(let number) = kind, number.isInfinite, !text.contains("f"),
+            !text.contains("F")
+        {
+            throw DocumentError("A real is too large for 64 bits.", at: place)
+        }
         if case .integer(nil) = kind {
             throw DocumentError("An integer does not fit in 128 bits with a sign.", at: place)
         }
@@ -124,7 +129,8 @@ struct YAMLScalar {
             rest = rest.dropFirst(digits.count)
         }
         guard rest.isEmpty else { return .string }
-        return Double(text).map(Kind.real) ?? .string
+        guard let number = Double(text) else { return .string }
+        return .real(number)
     }
 
     /// The bytes of a scalar with the tag for them, which may have white space; nil if it is not base64.

@@ -77,7 +77,7 @@ package struct YAMLSource: DocumentSource {
 
     package func word() -> String? {
         guard case .mapping(let entries) = tree.nodes[next].content, let key = entries.first?.key,
-            DocumentWords.standInPlaceOfValues(key)
+            DocumentWords.contains(key)
         else { return nil }
         return key
     }

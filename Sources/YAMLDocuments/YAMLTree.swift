@@ -57,19 +57,21 @@ struct YAMLTree {
                 "Documents in YAML need the library libyaml. Install the package libyaml-0-2.",
                 at: nil)
         }
-        var parser = yaml_parser_t()
-        guard library.initialize(&parser) != 0 else {
+        guard !text.isEmpty else { throw DocumentError("The text has no value.", at: nil) }
+        // The parser has its own address in it.
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        defer { parser.deallocate() }
+        parser.initialize(to: yaml_parser_t())
+        guard library.initialize(parser) != 0 else {
             throw DocumentError("There is no memory for reading YAML.", at: nil)
         }
-        defer { library.deleteParser(&parser) }
+        defer { library.deleteParser(parser) }
         var failure: DocumentError?
         text.withUnsafeBufferPointer { bytes in
-            // An empty array has no address, and the function wants one.
-            var none: UInt8 = 0
-            library.setInput(
-                &parser, bytes.baseAddress ?? withUnsafePointer(to: &none) { $0 }, bytes.count)
+            guard let start = bytes.baseAddress else { return }
+            library.setInput(parser, start, bytes.count)
             do throws(DocumentError) {
-                try read(&parser, library)
+                try read(parser, library)
             } catch {
                 failure = error
             }
@@ -78,12 +80,14 @@ struct YAMLTree {
     }
 
     private mutating func read(
-        _ parser: inout yaml_parser_t, _ library: LibYAML
+        _ parser: UnsafeMutablePointer<yaml_parser_t>, _ library: LibYAML
     ) throws(DocumentError) {
         var (documents, isEnded) = (0, false)
         while !isEnded {
             var event = yaml_event_t()
-            guard library.parse(&parser, &event) != 0 else { throw Self.failure(of: parser) }
+            guard library.parse(parser, &event) != 0 else {
+                throw Self.failure(of: parser.pointee)
+            }
             defer { library.deleteEvent(&event) }
             let place = Place(event.start_mark)
             switch event.type {

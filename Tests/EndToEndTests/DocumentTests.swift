@@ -291,4 +291,38 @@ import Testing
             #expect((Int(result.output.dropLast()) ?? 0) >= 2, "\(result)")
         }
     }
+
+    @Test func `A list that nobody has set begins with the schema's default, and is absent again`()
+        throws
+    {
+        let schemas = desktop.directory.path + "/schemas"
+        try FileManager.default.createDirectory(
+            atPath: schemas, withIntermediateDirectories: false)
+        _ = try write(
+            """
+            <schemalist><schema id="org.example.Shell" path="/org/example/Shell/">
+            <key name="favorite-apps" type="as"><default>['web', 'mail']</default></key>
+            </schema></schemalist>
+            """, to: "schemas/shell.gschema.xml")
+        try desktop.run("glib-compile-schemas", schemas).requireOutput()
+        let environment = desktop.environment.merging(["GSETTINGS_SCHEMA_DIR": schemas]) { $1 }
+        func tool(_ words: String...) -> ProgramResult {
+            desktop.run([Desktop.programs + "/defaultsctl"] + words, environment: environment)
+        }
+        func document(_ owner: String, _ words: String) throws -> String {
+            try write(
+                self.document(
+                    #"{"org.example.Shell": {"favorite-apps": \#(words)}}"#, owner: owner),
+                to: owner + ".json")
+        }
+        let (first, second) = (
+            try document("a", #"{"$ensure": ["term"], "$without": ["mail"]}"#),
+            try document("b", #"{"$ensure": ["game"]}"#)
+        )
+        #expect(tool("apply", first).status == 0 && tool("apply", second).status == 0)
+        #expect(json("org.example.Shell") == #"{"favorite-apps":["web","term","game"]}"# + "\n")
+        #expect(tool("apply", first, "--changed").output == "unchanged\n")
+        #expect(tool("unapply", "a").status == 0 && tool("unapply", "b").status == 0)
+        #expect(tool("keys", "org.example.Shell").status == 1)
+    }
 }

@@ -49,8 +49,17 @@ struct Desk {
         planner.takesOver = force
         planner.removesFound = removesFound
         // The rows that it does not ask for are not there for it.
-        let needed = Set(planner.neededRows())
-        return try planner.plan(rows: rows.filter { needed.contains($0.key) }, effective: defaults)
+        var needed = Set(planner.neededRows())
+        var stale: Set<KeyPlace> = []
+        for expected in planner.expectedRows {
+            guard let row = rows[expected.name], try !expected.isSaid(by: row.archive()) else {
+                continue
+            }
+            needed.insert(expected.name)
+            stale.insert(expected.place)
+        }
+        return try planner.plan(
+            rows: rows.filter { needed.contains($0.key) }, effective: defaults, stale: stale)
     }
 
     /// Carries a plan out, unless others own what it wants.

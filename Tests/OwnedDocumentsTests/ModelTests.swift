@@ -86,8 +86,11 @@ struct ModelTests {
                 case 2..<7:
                     let ensured = ["a", "b", "c", "u1"].filter { _ in Bool.random(using: &random) }
                     let document = #"{"L": {"$ensure": \#(list(ensured)), "$without": ["u2"]}}"#
-                    trail.append("\(owner) \(document)")
-                    try desk.apply(owner, document)
+                    let force = Int.random(in: 0..<4, using: &random) == 0
+                    trail.append("\(owner) \(document) \(force)")
+                    try desk.apply(owner, document, force: force)
+                    // Who has taken something over needs no force for it again.
+                    if force { #expect(try !desk.apply(owner, document), "\(trail)") }
                 default:
                     trail.append("unapply \(owner)")
                     try desk.unapply(owner)

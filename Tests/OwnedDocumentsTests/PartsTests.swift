@@ -126,6 +126,46 @@ struct PartsTests {
         #expect(desk["K"] == #"["u"]"#)
     }
 
+    @Test
+    mutating func
+        `Parts that are taken over are the other's no more, and the user's value comes back`()
+        throws
+    {
+        desk["D"] = #"{"x":1}"#
+        try desk.apply("a", #"{"D": {"$merge": {"x": 2, "y": 2}}}"#)
+        let plan = try desk.plan("b", #"{"D": {"$merge": {"x": 3}}}"#, force: true)
+        #expect(plan.steps.map(\.formerOwner?.name) == ["a"])
+        try desk.carryOut(plan)
+        #expect(desk["D"] == #"{"x":3,"y":2}"#)
+        #expect(try !desk.apply("b", #"{"D": {"$merge": {"x": 3}}}"#))
+        try desk.unapply("a")
+        #expect(desk["D"] == #"{"x":3}"#)
+        try desk.unapply("b")
+        #expect(desk["D"] == #"{"x":1}"#)
+    }
+
+    @Test mutating func `A value whose last part is the owner's no more is as before the owner`()
+        throws
+    {
+        let place = KeyPlace(domain: Desk.domain, key: "L")
+        desk.defaults[place] = archive(#"["a","b"]"#)
+        try desk.apply("a", #"{"L": {"$ensure": ["x"]}}"#)
+        try desk.apply("a", #"{"L": {"$ensure": ["a"]}}"#)
+        #expect(desk["L"] == nil && desk.rows.isEmpty)
+    }
+
+    @Test
+    mutating func `What the user has added to a list comes back without the owner's elements`()
+        throws
+    {
+        desk["L"] = #"["a"]"#
+        try desk.apply("a", #"{"L": {"$ensure": ["b"]}}"#)
+        desk["L"] = #"["a","b","c"]"#
+        try desk.apply("a", #"{"L": ["x"]}"#)
+        try desk.unapply("a")
+        #expect(desk["L"] == #"["a","c"]"#)
+    }
+
     @Test mutating func `Who wants an element and who does not are in conflict`() throws {
         desk["L"] = #"["a"]"#
         try desk.apply("a", #"{"L": {"$ensure": ["z"]}}"#)

@@ -100,6 +100,34 @@ struct PlanTests {
         #expect(desk["A"] == "1")
     }
 
+    @Test
+    mutating func `A wish that the user has made true before is noted, so that nothing drifts`()
+        throws
+    {
+        try desk.apply("a", #"{"A": 1, "B": 1, "C": 1}"#)
+        desk["A"] = "2"
+        desk["B"] = nil
+        let document = #"{"A": 2, "$remove": ["B"], "$once": {"C": 1}}"#
+        #expect(try desk.apply("a", document))
+        #expect(try !desk.apply("a", document))
+        for key in ["A", "B", "C"] {
+            let place = KeyPlace(domain: Desk.domain, key: key)
+            let live = desk.live[place]
+            #expect(desk.row("a", key)?.drift(from: live, shown: live) == nil, "\(key)")
+        }
+        try desk.unapply("a")
+        #expect(desk.values == ["A": "2"])
+    }
+
+    @Test
+    mutating func `A value for once that another owner has is no conflict, as nothing is done`()
+        throws
+    {
+        try desk.apply("a", #"{"$once": {"A": 1}}"#)
+        try desk.apply("b", #"{"A": 2}"#, force: true)
+        #expect(try desk.plan("a", #"{"$once": {"A": 1}}"#).conflicts.isEmpty)
+    }
+
     @Test mutating func `A damaged row is as none, and a later one is told`() throws {
         try desk.apply("a", #"{"A": 2}"#)
         let row = try #require(desk.row("a", "A"))
@@ -123,6 +151,9 @@ struct PlanTests {
         let names = ["1", "2"].map { RowName(owner, KeyPlace(domain: "a.b", key: $0 + long)).text }
         #expect(Set(names).count == 2 && names.allSatisfy { $0.utf8.count == 1024 })
         #expect(RowName.parts(of: names[0]) == nil)
+        // A mark belongs to the space before it, as people see it.
+        let marked = KeyPlace(domain: "a.b", key: "\u{301}a b")
+        #expect(RowName.parts(of: RowName(owner, marked).text)?.place == marked)
         #expect(
             Owner("") == nil && Owner("a b") == nil
                 && Owner(String(repeating: "a", count: 65)) == nil)

@@ -7,7 +7,7 @@ import OwnedDocuments
 struct Drift: ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drift",
-        abstract: "Says what no longer is as a document has set it.",
+        abstract: "Lists the keys that no longer have what a document has set.",
         discussion: """
             It prints names without values. Exit status: 0 if all holds, 2 if something does not. \
             'defaultsctl apply' of the document sets it again.
@@ -22,27 +22,37 @@ struct Drift: ServiceCommand {
     /// What is not as it was set.
     private static let exitCode = ExitCode(2)
 
+    private typealias Line = (owner: Owner, place: KeyPlace, drift: AppliedRow.Drift)
+
+    private func drift(of owner: Owner, _ defaults: RemoteDefaults) async throws -> [Line] {
+        while true {
+            do {
+                return try await attempt(owner, defaults)
+            } catch is ChangedMeanwhile {
+                continue
+            }
+        }
+    }
+
+    private func attempt(_ owner: Owner, _ defaults: RemoteDefaults) async throws -> [Line] {
+        var state = try await OwnedState(for: OwnedDocument(of: owner), from: defaults)
+        let names = state.own.sorted().map { (place: $0, name: RowName(owner, $0)) }
+        try await state.readRows(names.map(\.name), from: defaults)
+        return try names.compactMap { place, name in
+            guard let row = state.rows[name] else { return (owner, place, .unknown) }
+            let live = state.live[place]
+            return row.drift(from: live, shown: try live?.shown()).map { (owner, place, $0) }
+        }
+    }
+
     func run(with defaults: RemoteDefaults) async throws {
         let owned = try await OwnedKeys(of: defaults).byOwner
         if let owner, !owned.contains(where: { $0.owner == owner }) {
             throw ToolError.noOwner(owner, among: owned.map(\.owner.name))
         }
-        var lines: [(owner: Owner, place: KeyPlace, drift: AppliedRow.Drift)] = []
+        var lines: [Line] = []
         for (owner, _) in owned where self.owner.map({ $0 == owner }) ?? true {
-            let document = OwnedDocument(of: owner)
-            var state = try await OwnedState(for: document, from: defaults)
-            let names = state.own.sorted().map { (place: $0, name: RowName(owner, $0)) }
-            try await state.readRows(names.map(\.name), from: defaults)
-            for (place, name) in names {
-                guard let row = state.rows[name] else {
-                    lines.append((owner, place, .unknown))
-                    continue
-                }
-                let live = try state.live[place].map { try $0.shown() }
-                if let drift = row.drift(from: state.live[place], shown: live) {
-                    lines.append((owner, place, drift))
-                }
-            }
+            lines += try await drift(of: owner, defaults)
         }
         if json {
             let objects = try lines.map {

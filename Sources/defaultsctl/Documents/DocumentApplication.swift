@@ -62,7 +62,8 @@ struct DocumentApplication {
             planner.removesFound = options.adopted == .remove
             try await state.readRows(planner.neededRows(), from: defaults)
             let effective = try await state.effective(for: document, from: defaults)
-            plan = try planner.plan(rows: state.rows, effective: effective)
+            let stale = try await state.staleKeys(among: planner.expectedRows, from: defaults)
+            plan = try planner.plan(rows: state.rows, effective: effective, stale: stale)
         } catch let fault as DocumentPlan.Fault {
             throw ToolError.unfitForKey(fault.place, because: fault.reason)
         }
@@ -91,19 +92,45 @@ struct DocumentApplication {
     ) async throws {
         var change = OneChange(state)
         for step in planned.steps {
-            try change.add(step)
-            guard change.bytes > Self.mostBytes else { continue }
-            guard takesBack else { continue }
-            // Each part of what goes back is whole by itself: the keys with their rows.
-            try await change.make(on: defaults, isDurable: isDurable)
-            change = OneChange(state)
+            let step = try WrittenStep(step)
+            if takesBack, change.bytes + step.bytes > Self.mostBytes {
+                // Each part of what goes back is whole by itself: the keys with their rows.
+                try await change.make(on: defaults, isDurable: isDurable)
+                change = OneChange(state)
+            }
+            change.add(step)
         }
-        guard change.bytes <= Self.mostBytes || takesBack else {
+        guard takesBack || change.bytes <= Self.mostBytes else {
             throw ToolError.documentTooLarge(
                 values: change.valueBytes, rows: change.bytes - change.valueBytes,
                 most: Self.mostBytes)
         }
         try await change.make(on: defaults, isDurable: isDurable)
+    }
+}
+
+/// What is written for a step.
+private struct WrittenStep {
+    let place: KeyPlace
+    /// The key's value; nil if it does not change.
+    let value: Value?
+    let rows: [(name: RowName, archive: KeyedArchive?)]
+
+    /// A value, or none.
+    struct Value {
+        let archive: KeyedArchive?
+    }
+
+    init(_ step: DocumentPlan.Step) throws {
+        place = step.place
+        value = step.changesValue ? Value(archive: step.after) : nil
+        rows = try step.rows.map { ($0.name, try $0.row?.archive()) }
+    }
+
+    var valueBytes: Int { value.map { ($0.archive?.bytes.count ?? 0) + place.key.utf8.count } ?? 0 }
+
+    var bytes: Int {
+        rows.reduce(valueBytes) { $0 + ($1.archive?.bytes.count ?? 0) + $1.name.text.utf8.count }
     }
 }
 
@@ -118,28 +145,25 @@ private struct OneChange {
         self.state = state
     }
 
-    mutating func add(_ step: DocumentPlan.Step) throws {
-        if step.changesValue {
-            add(step.after, at: step.place)
-            valueBytes = bytes
-        } else {
-            expect(step.place)
-        }
-        for (name, row) in step.rows {
-            add(
-                try row?.archive(), at: KeyPlace(domain: AppliedTerms.domain, key: name.text))
+    mutating func add(_ step: WrittenStep) {
+        bytes += step.bytes
+        valueBytes += step.valueBytes
+        if let value = step.value { set(step.place, to: value.archive) }
+        expect(step.place)
+        for (name, archive) in step.rows {
+            let place = KeyPlace(domain: AppliedTerms.domain, key: name.text)
+            set(place, to: archive)
+            expect(place)
         }
     }
 
-    private mutating func add(_ archive: KeyedArchive?, at place: KeyPlace) {
+    private mutating func set(_ place: KeyPlace, to archive: KeyedArchive?) {
         // In place: a copy of the whole transaction for each key would take long.
         if let archive {
             transactions[place.domain, default: DefaultsTransaction()].set(place.key, to: archive)
         } else {
             transactions[place.domain, default: DefaultsTransaction()].remove(place.key)
         }
-        bytes += (archive?.bytes.count ?? 0) + place.key.utf8.count
-        expect(place)
     }
 
     private mutating func expect(_ place: KeyPlace) {

@@ -137,8 +137,10 @@ enum DocumentInput {
         }
         var (all, hasBareFiles): (OwnedDocument?, Bool) = (nil, false)
         for name in names where !name.hasPrefix(".") {
-            let ending = name.split(separator: ".").last ?? ""
-            guard ["json", "plist", "yaml", "yml"].contains(ending) else { continue }
+            let parts = name.split(separator: ".")
+            guard parts.count > 1, let ending = parts.last,
+                ["json", "plist", "yaml", "yml"].contains(ending.lowercased())
+            else { continue }
             let file = path + "/" + name
             guard FileStatus.ifAny(file)?.kind == .regular else {
                 throw ToolError.input(file, "It is not a file.")
@@ -149,7 +151,7 @@ enum DocumentInput {
                 part = document
             } else {
                 hasBareFiles = true
-                guard let owner = owner ?? all?.owner else {
+                guard let owner else {
                     throw ToolError.directoryWithoutOwner(path)
                 }
                 let domain = String(name.dropLast(ending.count + 1))

@@ -17,7 +17,9 @@ struct OwnedState {
     /// The other owners of keys.
     let rivals: [KeyPlace: [Owner]]
     /// The names of all rows.
-    private let rowNames: Set<String>
+    private let rowNames: Set<RowName>
+    /// All stored rows, if they were read as a whole.
+    private var stored: [RowName: KeyedArchive]?
     /// The generations of keys and rows that were read one by one; 0 for those that are not there.
     private var generations: [KeyPlace: UInt64] = [:]
     /// The generation after which nothing may have changed; nil if nothing was read as a whole.
@@ -29,7 +31,7 @@ struct OwnedState {
     /// Reads what a document needs.
     init(for document: OwnedDocument, from defaults: RemoteDefaults) async throws {
         let names = try await defaults.keys(in: AppliedTerms.domain)
-        rowNames = Set(names)
+        rowNames = Set(names.map(RowName.init(stored:)))
         let owners = try await Self.owners(of: names, in: defaults)
         own = Set(owners.filter { $0.owner == document.owner }.map(\.place))
         rivals = Dictionary(
@@ -69,7 +71,7 @@ struct OwnedState {
                 owners.append(parts)
             } else if let archive = try await defaults.archiveIfThere(
                 forKey: name, in: AppliedTerms.domain
-            ).archive, let row = try? AppliedRow(archive) {
+            ).archive, let row = try row(archive, named: RowName(stored: name)) {
                 owners.append((row.owner, row.place))
             }
         }
@@ -80,23 +82,52 @@ struct OwnedState {
     ///
     /// - Throws: `ToolError` if a later version has written one. A damaged one is left out.
     mutating func readRows(_ names: [RowName], from defaults: RemoteDefaults) async throws {
+        for (name, archive) in try await storedRows(names, from: defaults) {
+            rows[name] = try Self.row(archive, named: name)
+        }
+    }
+
+    /// Reads the rows of wishes that hold.
+    ///
+    /// - Returns: The keys whose rows do not say what they should.
+    mutating func staleKeys(
+        among expected: [ExpectedRow], from defaults: RemoteDefaults
+    ) async throws -> Set<KeyPlace> {
+        var stale: Set<KeyPlace> = []
+        let archives = try await storedRows(expected.map(\.name), from: defaults)
+        for (row, (name, archive)) in zip(expected, archives) where !row.isSaid(by: archive) {
+            rows[name] = try Self.row(archive, named: name)
+            stale.insert(row.place)
+        }
+        return stale
+    }
+
+    /// Rows as they are stored.
+    private mutating func storedRows(
+        _ names: [RowName], from defaults: RemoteDefaults
+    ) async throws -> [(RowName, KeyedArchive)] {
         let domain = AppliedTerms.domain
-        guard names.count > Self.mostSingleKeys else {
+        guard stored != nil || names.count > Self.mostSingleKeys else {
+            var archives: [(RowName, KeyedArchive)] = []
             for name in names {
                 let (archive, generation) = try await defaults.archiveIfThere(
                     forKey: name.text, in: domain)
+                guard let archive else { throw ChangedMeanwhile() }
                 generations[KeyPlace(domain: domain, key: name.text)] = generation
-                guard archive != nil else { throw ChangedMeanwhile() }
-                rows[name] = try archive.flatMap { try Self.row($0, named: name) }
+                archives.append((name, archive))
             }
-            return
+            return archives
         }
-        let (entries, generation) = try await defaults.entries(in: domain)
-        readAt = min(readAt ?? generation, generation)
-        let archives = Dictionary(entries.map { ($0.key, $0.archive) }) { first, _ in first }
-        for name in names {
-            guard let archive = archives[name.text] else { throw ChangedMeanwhile() }
-            rows[name] = try Self.row(archive, named: name)
+        if stored == nil {
+            let (entries, generation) = try await defaults.entries(in: domain)
+            readAt = min(readAt ?? generation, generation)
+            stored = Dictionary(entries.map { (RowName(stored: $0.key), $0.archive) }) { first, _ in
+                first
+            }
+        }
+        return try names.map { name in
+            guard let archive = stored?[name] else { throw ChangedMeanwhile() }
+            return (name, archive)
         }
     }
 
@@ -113,7 +144,8 @@ struct OwnedState {
     /// What must still be so when a step is made.
     func expectation(of place: KeyPlace) -> UInt64? {
         if let generation = generations[place] { return generation }
-        return place.domain == AppliedTerms.domain && !rowNames.contains(place.key) ? 0 : nil
+        return place.domain == AppliedTerms.domain && !rowNames.contains(RowName(stored: place.key))
+            ? 0 : nil
     }
 
     /// The values that programs see of keys without one of the user's own, for those whose parts are wished for.

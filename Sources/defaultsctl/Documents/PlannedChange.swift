@@ -34,7 +34,9 @@ struct PlannedChange {
                 guard let step = steps.first(where: { $0.place.key == lock.key }) else { continue }
                 // What programs see already is as the document wants it.
                 let seen = try await defaults.effectiveValue(of: step.place)
-                if let after = step.after, seen?.isSame(as: after) == true { continue }
+                if let after = step.after, try seen?.shown().isSame(as: after.shown()) == true {
+                    continue
+                }
                 locked.append(lock)
             }
             self.steps += steps.filter { !left.contains($0.place.key) }
@@ -89,14 +91,14 @@ extension PlannedChange {
             if !steps.isEmpty { remarks.append("\(sentence): \(names(steps)).") }
         }
         remark(
-            "Other values \(isPlanned ? "would be" : "were") replaced; they come back when \(owner.name) wants "
-                + "these keys no more",
+            "Other values \(isPlanned ? "would be" : "were") replaced. They come back when \(owner.name) no "
+                + "longer wants these keys",
             steps.filter { $0.replacesOthers && [.set, .remove].contains($0.outcome) })
         remark(
-            "\(owner.name) wants these keys no more; they were changed meanwhile and stay as they are",
+            "\(owner.name) no longer wants these keys. They were changed meanwhile, and stay as they are",
             steps.filter { $0.outcome == .kept })
         remark(
-            "\(owner.name) wants these keys no more; they had their values before it and keep them",
+            "\(owner.name) no longer wants these keys. They had their values before, and keep them",
             steps.filter { $0.outcome == .found })
         if !skipped.isEmpty {
             remarks.append(
