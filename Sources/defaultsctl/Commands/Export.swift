@@ -65,9 +65,8 @@ struct Export: ServiceCommand {
             }
             return
         }
-        guard domain != nil, let file else {
-            throw ValidationError("Give a domain and a file.")
-        }
+        guard domain != nil else { throw ValidationError("Missing expected argument '<domain>'") }
+        guard let file else { throw ValidationError("Missing expected argument '<file>'") }
         let form = format ?? Self.form(of: file)
         if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError("A terminal cannot show a binary property list. Give a file.")

@@ -16,7 +16,8 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    /// The lines for each verb; `H` stands for the hostile text, and `F` for a file of that name.
+    /// The lines for each verb; `H` stands for the hostile text, `F` for a file of that name, and `D` for a
+    /// document with it.
     private static let lines: [String: [[String]]] = [
         "read": [
             ["read", app, "H"], ["read", app], ["read"], ["read", "--json", app], ["read", "H"],
@@ -32,7 +33,10 @@ import Testing
         "delete": [["delete", app, "Hnone"], ["delete", "H"]],
         "delete-all": [["delete-all", "H"]],
         "factory-reset": [["factory-reset"]],
-        "apply": [["apply", "F"]],
+        "apply": [["apply", "F"], ["apply", "D", "--dry-run"], ["apply", "D"]],
+        "unapply": [["unapply", "H"], ["apply", "D"], ["unapply", "me", "--dry-run"]],
+        "owners": [["apply", "D"], ["owners"], ["owners", "--json"]],
+        "drift": [["apply", "D"], ["write", app, "H", "-int", "7"], ["drift"], ["drift", "H"]],
         "import": [["import", app, "F"], ["import", app, "Fnone"], ["import", "H", "F"]],
         "export": [
             ["export", app, "-"], ["export", app, "-", "--format", "json"],
@@ -76,14 +80,24 @@ import Testing
         #expect(Set(Self.lines.keys) == Set(HelpTests.verbs))
     }
 
+    private func document() throws -> String {
+        let domains = [Self.app: [Self.hostile: Self.hostile]]
+        let document: [String: Any] = ["$defaults": 1, "owner": "me", "domains": domains]
+        let json = try JSONSerialization.data(withJSONObject: document)
+        return try desktop.directory.write(
+            String(decoding: json, as: UTF8.self), to: "document.json")
+    }
+
     @Test(arguments: HelpTests.verbs)
     func `Nothing that a verb prints steers a terminal`(verb: String) throws {
         try makeHostile()
         var isNamed = false
         for words in try #require(Self.lines[verb]) {
             let file = desktop.directory.path + "/" + Self.hostile
+            let document = try document()
             let line = words.map { word in
-                word == "F" || word == "Fnone"
+                guard word != "D" else { return document }
+                return word == "F" || word == "Fnone"
                     ? word.replacing("F", with: file)
                     : word.replacing("H", with: Self.hostile)
             }
