@@ -1,4 +1,5 @@
 internal import DefaultsTerms
+internal import Glibc
 package import KeyedArchive
 internal import ValuePaths
 
@@ -155,6 +156,13 @@ extension AppliedRow {
             var applied: String?
             var before: Bytes?
         }
+        /// What the owner wants of the key, in words that stand nowhere else in a row.
+        enum Kind: String, Codable {
+            case whole = "whole value"
+            case once = "value once"
+            case absence = "no value"
+            case parts = "parts of a value"
+        }
         /// An archive inside the row.
         struct Bytes: Codable {
             var archive: [UInt8]
@@ -168,14 +176,32 @@ extension AppliedRow {
         var before: String
         var value: Bytes?
         var parts: [Part]?
-        var once: Bool?
+        var kind: Kind
+    }
+
+    private var kind: Stored.Kind {
+        if !parts.isEmpty { return .parts }
+        if isOnce { return .once }
+        return applied == nil ? .absence : .whole
+    }
+
+    /// Whether a stored row says of a whole value that an owner has made it so, by the row's bytes.
+    ///
+    /// Decoding ten thousand rows would take longer than all else.
+    static func isSaid(
+        _ applied: ValueChecksum?, once isOnce: Bool, by row: KeyedArchive
+    ) -> Bool {
+        func has(_ kind: Stored.Kind) -> Bool { row.bytes.contains(word: kind.rawValue) }
+        if isOnce { return has(.once) }
+        guard let applied else { return has(.absence) }
+        return has(.whole) && row.bytes.contains(word: applied.text)
     }
 
     /// The row as it is stored.
     package func archive() throws -> KeyedArchive {
         var stored = Stored(
             version: Self.version, owner: owner.name, domain: place.domain, key: place.key,
-            applied: applied?.text, before: "absent", once: isOnce ? true : nil)
+            applied: applied?.text, before: "absent", kind: kind)
         switch former {
         case .absence: break
         case .equal: stored.before = "equal"
@@ -220,7 +246,7 @@ extension AppliedRow {
         var parts: [Part] = []
         for part in stored.parts ?? [] { parts.append(try part.read()) }
         self.parts = parts
-        isOnce = stored.once ?? false
+        isOnce = stored.kind == .once
     }
 }
 
@@ -256,5 +282,23 @@ extension AppliedRow.Stored.Part {
         }
         guard let sum = ValueChecksum(applied) else { throw .damaged }
         return .init(path: path, deed: .value(applied: sum, former: try before?.read()))
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes of a word are among them.
+    fileprivate func contains(word: String) -> Bool {
+        let word = Array(word.utf8)
+        return withUnsafeBytes { bytes in
+            guard let first = word.first, var rest = bytes.baseAddress else { return false }
+            let end = rest + bytes.count
+            while end - rest >= word.count,
+                let hit = memchr(rest, Int32(first), end - rest - word.count + 1)
+            {
+                if memcmp(hit, word, word.count) == 0 { return true }
+                rest = UnsafeRawPointer(hit) + 1
+            }
+            return false
+        }
     }
 }
