@@ -1,4 +1,3 @@
-internal import DefaultsTerms
 internal import Glibc
 package import KeyedArchive
 internal import ValuePaths
@@ -8,9 +7,6 @@ internal import ValuePaths
 /// It is written in the same change as the key. It never roams, because it is about what this machine had
 /// before.
 package struct AppliedRow: Sendable {
-    /// The domain of the rows.
-    package static let domain = AppliedTerms.domain
-
     /// What the key had before the owner.
     package enum Former: Sendable {
         /// No value of the user's own.
@@ -85,55 +81,6 @@ extension AppliedRow {
     }
 }
 
-/// The key of a row: `OWNER DOMAIN KEY`, so that the names alone say who owns what.
-package struct RowName: Hashable, Sendable {
-    package let text: String
-
-    /// The name of a stored row.
-    package init(stored text: String) {
-        self.text = text
-    }
-
-    package static func == (one: RowName, other: RowName) -> Bool {
-        one.text.utf8.elementsEqual(other.text.utf8)
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-    }
-
-    package init(_ owner: Owner, _ place: KeyPlace) {
-        let whole = "\(owner.name) \(place.domain) \(place.key)"
-        guard whole.utf8.count >= KeyRule.maximumLength else {
-            text = whole
-            return
-        }
-        // The end of a name that is too long is a checksum, and the row itself says what is meant.
-        var (hash, start) = (UInt64(0xcbf2_9ce4_8422_2325), "")
-        for byte in whole.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        for character in whole.unicodeScalars {
-            guard start.utf8.count + character.utf8.count <= KeyRule.maximumLength - 17 else {
-                break
-            }
-            start.unicodeScalars.append(character)
-        }
-        let digits = String(hash, radix: 16)
-        let fill = KeyRule.maximumLength - start.utf8.count - digits.utf8.count
-        text = start + String(repeating: "~", count: fill) + digits
-    }
-
-    /// The parts of a name; nil if it is too long to have them all, or is not one of a row.
-    package static func parts(of text: String) -> (owner: Owner, place: KeyPlace)? {
-        guard text.utf8.count < KeyRule.maximumLength else { return nil }
-        // By bytes: a key may begin with a mark that belongs to the space as people see it.
-        let parts = text.utf8.split(
-            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false
-        ).map { String(Substring($0)) }
-        guard parts.count == 3, let owner = Owner(parts[0]) else { return nil }
-        return (owner, KeyPlace(domain: parts[1], key: parts[2]))
-    }
-}
-
 // MARK: As an archive
 
 extension AppliedRow {
@@ -156,12 +103,14 @@ extension AppliedRow {
             var applied: String?
             var before: Bytes?
         }
-        /// What the owner wants of the key, in words that stand nowhere else in a row.
+        /// What the owner wants of the key.
+        ///
+        /// The words are looked for in the bytes of a row, in which values of the user's can be, too.
         enum Kind: String, Codable {
-            case whole = "whole value"
-            case once = "value once"
-            case absence = "no value"
-            case parts = "parts of a value"
+            case whole = "defaultsd:whole-value"
+            case once = "defaultsd:value-once"
+            case absence = "defaultsd:no-value"
+            case parts = "defaultsd:parts-of-value"
         }
         /// An archive inside the row.
         struct Bytes: Codable {

@@ -5,6 +5,8 @@ package import KeyedArchive
 /// It begins inside the dictionary that is the whole document. After each key and each element, exactly one of
 /// ``enterDictionary()`` and ``enterArray()``, if it returns true, or ``value()`` or ``skipValue()`` is called.
 package protocol DocumentSource {
+    /// Whether the dictionary that is the whole document has a key. It is asked before anything is read.
+    func hasKey(_ key: String) -> Bool
     /// The next key of the dictionary that was entered last; nil at its end, which leaves it.
     mutating func nextKey() throws(DocumentError) -> String?
     /// Enters the next value if it is a dictionary.

@@ -1,5 +1,5 @@
 /// The words with which a document says more than a plain value.
-enum DocumentWord: String {
+package enum DocumentWord: String {
     /// Keys that have no value: names, and beginnings with a `*`.
     case remove = "$remove"
     /// Values that are set once, and are the user's from then on.
@@ -19,16 +19,11 @@ enum DocumentWord: String {
     /// The version of the document's form.
     case defaults = "$defaults"
 
+    /// Those that mean nothing to defaultsd, and may be in each dictionary but values.
+    static let ofNotes: Set<String> = [DocumentWord.schema.rawValue, DocumentWord.comment.rawValue]
+
     /// Those that may stand in place of a value.
     static let ofValue: Set<DocumentWord> = [.ensure, .without, .merge]
-}
-
-/// The words, for those who read texts.
-package enum DocumentWords {
-    /// Whether a key of a dictionary is a word.
-    package static func contains(_ key: String) -> Bool {
-        DocumentWord(rawValue: key) != nil
-    }
 }
 
 extension DocumentError {

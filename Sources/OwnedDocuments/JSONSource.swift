@@ -15,9 +15,8 @@ package struct JSONSource: DocumentSource {
         }
     }
 
-    /// Whether a text is one JSON object that has a key.
-    package static func isObject(_ text: [UInt8], withKey key: String) -> Bool {
-        guard var reader = try? JSONObjectReader(text) else { return false }
+    package func hasKey(_ key: String) -> Bool {
+        var reader = reader
         while let name = try? reader.nextKey() {
             if name.string == key { return true }
             guard (try? reader.skipValue()) != nil else { return false }

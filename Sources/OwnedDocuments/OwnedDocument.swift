@@ -52,13 +52,13 @@ package struct OwnedDocument: Sendable {
 }
 
 /// Reads a document from its text.
-package struct DocumentReader<Source: DocumentSource> {
-    private var source: Source
+package struct DocumentReader {
+    private var source: any DocumentSource
     /// What this machine calls itself.
     private let host: String
     private var namesOtherHosts = false
 
-    package init(_ source: Source, onHost host: String) {
+    package init(_ source: any DocumentSource, onHost host: String) {
         self.source = source
         self.host = host
     }
@@ -72,7 +72,7 @@ package struct DocumentReader<Source: DocumentSource> {
         while let key = try source.nextKey() {
             let mark = source.mark
             switch key {
-            case DocumentWord.schema.rawValue, DocumentWord.comment.rawValue: try source.skipValue()
+            case _ where DocumentWord.ofNotes.contains(key): try source.skipValue()
             case DocumentWord.defaults.rawValue:
                 guard try integer() == 1 else {
                     throw DocumentError(
@@ -91,8 +91,8 @@ package struct DocumentReader<Source: DocumentSource> {
             case "hosts": try readHosts(into: &wishes, &removals)
             default:
                 throw DocumentError(
-                    "'\(key)' is not a member of a document. The members are $defaults, owner, domains and "
-                        + "hosts.", at: source.place(of: mark))
+                    "'\(key)' is not a member of a document. The members are $defaults, owner, domains, hosts, "
+                        + "$schema and $comment.", at: source.place(of: mark))
             }
         }
         guard version else { throw DocumentError("The document has no \"$defaults\": 1.", at: nil) }
@@ -111,9 +111,10 @@ package struct DocumentReader<Source: DocumentSource> {
     package mutating func domain(
         _ domain: String, of owner: Owner
     ) throws(DocumentError) -> OwnedDocument {
-        guard domain.prefix(while: { $0 != "@" }) != AppliedRow.domain else {
+        guard domain.prefix(while: { $0 != "@" }) != AppliedTerms.domain else {
             throw DocumentError(
-                "\(AppliedRow.domain) keeps what documents own, and has no other values.", at: nil)
+                "\(AppliedTerms.domain) keeps what documents own, and has no other values.", at: nil
+            )
         }
         var (wishes, removals): ([(Wish, Int)], [Removal]) = ([], [])
         try readDomain(domain, into: &wishes, &removals)
@@ -142,6 +143,10 @@ package struct DocumentReader<Source: DocumentSource> {
             throw DocumentError("\"hosts\" has to be a dictionary.", at: source.place)
         }
         while let name = try source.nextKey() {
+            if DocumentWord.ofNotes.contains(name) {
+                try source.skipValue()
+                continue
+            }
             guard name.isHostName else {
                 throw DocumentError("'\(name)' is not the name of a host.", at: source.place)
             }
@@ -165,7 +170,7 @@ package struct DocumentReader<Source: DocumentSource> {
         }
         while let domain = try source.nextKey() {
             let mark = source.mark
-            if [DocumentWord.schema.rawValue, DocumentWord.comment.rawValue].contains(domain) {
+            if DocumentWord.ofNotes.contains(domain) {
                 try source.skipValue()
                 continue
             }
@@ -176,7 +181,7 @@ package struct DocumentReader<Source: DocumentSource> {
                             ? "; what is for one machine stands below \"hosts\"." : "."),
                     at: source.place(of: mark))
             }
-            guard domain != AppliedRow.domain else {
+            guard domain != AppliedTerms.domain else {
                 throw DocumentError(
                     "\(domain) keeps what documents own, and has no other values.",
                     at: source.place(of: mark))

@@ -45,11 +45,8 @@ package struct PropertyListSource: DocumentSource {
         }
     }
 
-    /// Whether bytes are a property list that is a dictionary with a key.
-    package static func isDictionary(_ bytes: [UInt8], withKey key: String) -> Bool {
-        guard let source = try? PropertyListSource(bytes),
-            let entries = PropertyListEntries(of: source.list)
-        else { return false }
+    package func hasKey(_ key: String) -> Bool {
+        guard let entries = PropertyListEntries(of: list) else { return false }
         return (0..<entries.count).contains { entries.key(at: $0) == key }
     }
 

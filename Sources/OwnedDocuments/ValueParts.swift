@@ -39,11 +39,13 @@ struct ValueParts {
     /// Does what is demanded, and takes back what was done and is not demanded any more.
     mutating func make(_ demands: [PartDemand]) throws {
         let old = deeds
+        let contents = Dictionary(demands.map { ($0.path.description, $0.content) }) { first, _ in
+            first
+        }
         var gone: [AppliedRow.Part] = []
         deeds = []
         for part in old {
-            let demand = demands.first { $0.path.description == part.path }?.content
-            let (kept, left) = part.split(by: demand)
+            let (kept, left) = part.split(by: contents[part.path])
             if let kept { deeds.append(kept) }
             if let left { gone.append(left) }
         }

@@ -35,7 +35,6 @@ package struct YAMLSource: DocumentSource {
         DocumentError.Place(line: mark >> 32, column: mark & 0xFFFF_FFFF)
     }
 
-    /// Whether the outermost mapping has a key.
     package func hasKey(_ key: String) -> Bool {
         guard case .mapping(let entries) = tree.nodes[tree.root].content else { return false }
         return entries.contains { $0.key == key }
@@ -77,7 +76,7 @@ package struct YAMLSource: DocumentSource {
 
     package func word() -> String? {
         guard case .mapping(let entries) = tree.nodes[next].content, let key = entries.first?.key,
-            DocumentWords.contains(key)
+            DocumentWord(rawValue: key) != nil
         else { return nil }
         return key
     }

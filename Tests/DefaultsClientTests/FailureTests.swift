@@ -26,7 +26,7 @@ import Testing
         let error = await #expect(throws: DefaultsError.self) { try await defaults.flush() }
         #expect(error?.code == .locked && error?.message.contains("Loudness") == true)
         try await defaults.flush()
-        // What another call threw is no concern of this one.
+        // An error that another call threw does not count here.
         await #expect(throws: DefaultsError.self) {
             try await defaults.transaction { $0[.loudness] = 9 }
         }

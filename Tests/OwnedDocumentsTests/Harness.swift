@@ -75,7 +75,7 @@ struct Desk {
                 rows[name] = try row.map { try AppliedRow($0.archive()) }
             }
         }
-        return !plan.isEmpty
+        return !plan.steps.isEmpty
     }
 
     @discardableResult

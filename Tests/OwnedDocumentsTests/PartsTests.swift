@@ -83,7 +83,8 @@ struct PartsTests {
     }
 
     @Test
-    mutating func `Parts of two owners are no conflict, unless they are the same or the whole`()
+    mutating func
+        `Parts of two owners conflict only if they are the same part, or one is the whole`()
         throws
     {
         desk["D"] = #"{"x":1}"#

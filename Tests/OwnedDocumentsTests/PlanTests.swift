@@ -120,7 +120,8 @@ struct PlanTests {
     }
 
     @Test
-    mutating func `A value for once that another owner has is no conflict, as nothing is done`()
+    mutating func
+        `A value for once that another owner has makes no conflict, because nothing is done`()
         throws
     {
         try desk.apply("a", #"{"$once": {"A": 1}}"#)
@@ -128,7 +129,10 @@ struct PlanTests {
         #expect(try desk.plan("a", #"{"$once": {"A": 1}}"#).conflicts.isEmpty)
     }
 
-    @Test mutating func `A damaged row is as none, and a later one is told`() throws {
+    @Test
+    mutating func `A damaged row counts as missing, and a row of a later version is an error`()
+        throws
+    {
         try desk.apply("a", #"{"A": 2}"#)
         let row = try #require(desk.row("a", "A"))
         #expect(throws: AppliedRow.Fault.damaged) { try AppliedRow(archive("5")) }

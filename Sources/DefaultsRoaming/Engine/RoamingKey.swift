@@ -1,3 +1,5 @@
+internal import DefaultsTerms
+
 /// A key that roams, with its domain.
 package struct RoamingKey: Sendable, Hashable {
     /// The domain, without a suffix: only the user's own layer roams.
@@ -12,16 +14,14 @@ package struct RoamingKey: Sendable, Hashable {
 }
 
 /// Keys are the same if their bytes are, as in the database.
-///
-/// Two strings are equal for Swift also if they only look alike.
 extension RoamingKey {
     package static func == (left: RoamingKey, right: RoamingKey) -> Bool {
-        left.domain == right.domain && left.name.utf8.elementsEqual(right.name.utf8)
+        left.domain == right.domain && left.name.hasSameBytes(as: right.name)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(domain)
-        for byte in name.utf8 { hasher.combine(byte) }
+        hasher.combine(bytesOf: name)
     }
 }
 

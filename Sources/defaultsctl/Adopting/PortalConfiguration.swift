@@ -1,5 +1,6 @@
 import DBus
 import DefaultsPortal
+import DefaultsTerms
 import SystemCalls
 
 /// The file that tells xdg-desktop-portal which backends to ask, from its version 1.17 on.
@@ -157,10 +158,7 @@ struct PortalConfiguration {
 
     /// A checksum that finds changes by people (FNV-1a).
     private static func checksum(of text: String) -> String {
-        let sum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-        }
-        return String(sum, radix: 16)
+        String(CounterPageLayout.fnv1a(text.utf8), radix: 16)
     }
 }
 

@@ -97,8 +97,18 @@ struct LockOption: ParsableArguments {
     }
 }
 
+/// Something was changed between two looks, so that what was read is of neither.
+struct ChangedMeanwhile: Error, CustomStringConvertible {
+    let description =
+        "Other programs kept changing the same keys. Nothing was changed by this command. Try again."
+}
+
 /// Changes that depend on the current values.
 extension RemoteDefaults {
+    /// The most bytes of archives and names that one change can have: the limit of D-Bus, minus some room for the
+    /// rest of the message.
+    static var mostBytesOfChange: Int { 60 << 20 }
+
     /// How often such a change is tried while other programs change the same keys.
     ///
     /// Each failed attempt means that another program's change has succeeded.
@@ -110,6 +120,8 @@ extension RemoteDefaults {
             do {
                 return try await attempt()
             } catch let error as DefaultsError where error.code == .conflict {
+                continue
+            } catch is ChangedMeanwhile {
                 continue
             }
         }

@@ -172,10 +172,6 @@ extension DomainEdits {
 }
 
 extension [DomainEdits] {
-    /// The most bytes of archives and names that one change can have: the limit of D-Bus, minus
-    /// some room for the rest of the message.
-    private static var mostBytes: Int { 60 << 20 }
-
     /// Makes the edits of all domains as one change.
     ///
     /// If another program changes a value meanwhile, the edits are repeated on the new value, so no
@@ -217,8 +213,9 @@ extension [DomainEdits] {
             bytes += transaction.values.reduce(0) {
                 $0 + $1.archive.bytes.count + $1.key.utf8.count
             }
-            guard bytes <= Self.mostBytes else {
-                throw ToolError.changeTooLarge(edits.domain, bytes, most: Self.mostBytes)
+            guard bytes <= RemoteDefaults.mostBytesOfChange else {
+                throw ToolError.changeTooLarge(
+                    edits.domain, bytes, most: RemoteDefaults.mostBytesOfChange)
             }
             transactions.append((edits.domain, transaction))
         }

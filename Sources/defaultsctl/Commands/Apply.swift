@@ -31,7 +31,7 @@ struct Apply: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The same as an option.", valueName: "file"))
+        help: ArgumentHelp("The same file, given as an option.", valueName: "file"))
     var file: String?
 
     @Option(help: ArgumentHelp("The owner of files that do not name one.", valueName: "name"))
@@ -44,7 +44,7 @@ struct Apply: AsyncParsableCommand {
         case yaml
     }
 
-    @Option(help: "yaml, if the name of the file does not end in .yaml.")
+    @Option(help: "The form of the file: yaml. Files that end in .yaml or .yml do not need it.")
     var format: Format?
 
     @OptionGroup var options: DocumentOptions
@@ -67,8 +67,8 @@ struct Apply: AsyncParsableCommand {
                 path ?? file ?? "-", domain: domain, owner: owner, isYAML: format == .yaml)
             switch input {
             case .lines(let lines):
-                if options.areGiven || ownership.yes || ownership.forceConflicts {
-                    throw ToolError.optionsOfDocuments
+                if let option = options.firstGiven ?? ownership.firstGiven {
+                    throw ToolError.optionOfDocuments(option)
                 }
                 try await ServiceSession.run { try await apply(lines, to: $0) }
             case .document(let document):

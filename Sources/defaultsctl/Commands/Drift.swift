@@ -25,16 +25,6 @@ struct Drift: ServiceCommand {
     private typealias Line = (owner: Owner, place: KeyPlace, drift: AppliedRow.Drift)
 
     private func drift(of owner: Owner, _ defaults: RemoteDefaults) async throws -> [Line] {
-        while true {
-            do {
-                return try await attempt(owner, defaults)
-            } catch is ChangedMeanwhile {
-                continue
-            }
-        }
-    }
-
-    private func attempt(_ owner: Owner, _ defaults: RemoteDefaults) async throws -> [Line] {
         var state = try await OwnedState(for: OwnedDocument(of: owner), from: defaults)
         let names = state.own.sorted().map { (place: $0, name: RowName(owner, $0)) }
         try await state.readRows(names.map(\.name), from: defaults)
@@ -52,7 +42,7 @@ struct Drift: ServiceCommand {
         }
         var lines: [Line] = []
         for (owner, _) in owned where self.owner.map({ $0 == owner }) ?? true {
-            lines += try await drift(of: owner, defaults)
+            lines += try await defaults.retrying { try await drift(of: owner, defaults) }
         }
         if json {
             let objects = try lines.map {

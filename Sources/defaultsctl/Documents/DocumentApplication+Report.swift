@@ -26,17 +26,3 @@ extension DocumentApplication {
     /// The exit status of `--check` if something is to be done.
     private static let somethingToDo = ExitCode(2)
 }
-
-extension DocumentOptions {
-    /// Refuses options that contradict each other.
-    func validate(with change: ChangeOptions) throws {
-        if json, change.changed {
-            throw ValidationError("--json includes what --changed prints. Give one of them.")
-        }
-        if changesNothing, change.changed || change.wait {
-            throw ValidationError(
-                "\(check ? "--check" : "--dry-run") changes nothing, so --changed and --wait mean nothing."
-            )
-        }
-    }
-}

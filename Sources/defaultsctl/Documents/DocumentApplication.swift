@@ -13,39 +13,14 @@ struct DocumentApplication {
 
     private var takesBack: Bool { ownership == nil }
 
-    /// How often a plan is made while other programs change the same keys.
-    private static let mostPlans = 50
-    /// The most bytes of archives and names of one change.
-    private static let mostBytes = 60 << 20
-
     /// - Returns: What is to be done, or was done.
     func run(on defaults: RemoteDefaults, isDurable: Bool) async throws -> PlannedChange {
-        for _ in 1..<Self.mostPlans {
-            if let planned = try await attempt(on: defaults, isDurable) { return planned }
-            // Of several that wait, each has its turn.
-            try await Task.sleep(for: .milliseconds(.random(in: 1...20)))
-        }
-        guard let planned = try await attempt(on: defaults, isDurable) else {
-            throw ToolError.neverStill(document.owner)
-        }
-        return planned
-    }
-
-    /// Makes a plan, and carries it out.
-    ///
-    /// - Returns: Nil if something was changed meanwhile.
-    private func attempt(
-        on defaults: RemoteDefaults, _ isDurable: Bool
-    ) async throws -> PlannedChange? {
-        do {
+        try await defaults.retrying {
             let (state, planned) = try await plan(on: defaults)
-            if options.changesNothing { return planned }
-            try await carryOut(planned, state, on: defaults, isDurable: isDurable)
+            if !options.changesNothing {
+                try await carryOut(planned, state, on: defaults, isDurable: isDurable)
+            }
             return planned
-        } catch is ChangedMeanwhile {
-            return nil
-        } catch let error as DefaultsError where error.code == .conflict {
-            return nil
         }
     }
 
@@ -93,17 +68,17 @@ struct DocumentApplication {
         var change = OneChange(state)
         for step in planned.steps {
             let step = try WrittenStep(step)
-            if takesBack, change.bytes + step.bytes > Self.mostBytes {
+            if takesBack, change.bytes + step.bytes > RemoteDefaults.mostBytesOfChange {
                 // Each part of what goes back is whole by itself: the keys with their rows.
                 try await change.make(on: defaults, isDurable: isDurable)
                 change = OneChange(state)
             }
             change.add(step)
         }
-        guard takesBack || change.bytes <= Self.mostBytes else {
+        guard takesBack || change.bytes <= RemoteDefaults.mostBytesOfChange else {
             throw ToolError.documentTooLarge(
                 values: change.valueBytes, rows: change.bytes - change.valueBytes,
-                most: Self.mostBytes)
+                most: RemoteDefaults.mostBytesOfChange)
         }
         try await change.make(on: defaults, isDurable: isDurable)
     }

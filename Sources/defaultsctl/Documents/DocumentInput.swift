@@ -1,8 +1,6 @@
 import DefaultsTerms
-import DomainForms
 import OwnedDocuments
 import SystemCalls
-import YAMLDocuments
 
 /// What `apply` was given: a document of an owner, or lines with one change each.
 enum DocumentInput {
@@ -34,10 +32,12 @@ enum DocumentInput {
     ) throws -> DocumentInput {
         let name = path == "-" ? "standard input" : path
         let bytes = try contents(of: path, named: name)
-        if let document = try withHeader(bytes, isYAML, named: name) {
+        let text = try DocumentText(bytes, isYAML: isYAML, named: name)
+        if text.hasHeader {
             guard domain == nil else {
                 throw ToolError.input(name, "It names its domains itself. Omit --domain.")
             }
+            let document = try text.document()
             guard owner.map({ $0 == document.owner }) ?? true else {
                 throw ToolError.input(name, "Its owner is \(document.owner.name). Omit --owner.")
             }
@@ -45,11 +45,10 @@ enum DocumentInput {
         }
         if let domain {
             guard let owner else { throw ToolError.domainWithoutOwner }
-            return .document(try ofDomain(domain, bytes, isYAML, owner: owner, named: name))
+            return .document(try text.document(ofDomain: domain, for: owner))
         }
-        guard owner == nil, !isYAML, !looksLikeDocument(bytes, named: path) else {
-            throw ToolError.input(name, ToolError.noHeader)
-        }
+        guard owner == nil, !text.isMeantAsDocument, !(bytes.isEmpty && path.hasSuffix(".json"))
+        else { throw ToolError.input(name, ToolError.noHeader) }
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ToolError.input(name, "It is not UTF-8 text.")
         }
@@ -64,67 +63,9 @@ enum DocumentInput {
         }
     }
 
-    // MARK: Documents
-
-    /// The document of a text that has a header; nil if it has none.
-    private static func withHeader(
-        _ bytes: [UInt8], _ isYAML: Bool, named name: String
-    ) throws -> OwnedDocument? {
-        let header = "$defaults"
-        return try reading(name) { () throws(DocumentError) -> OwnedDocument? in
-            if isYAML {
-                let source = try YAMLSource(bytes)
-                guard source.hasKey(header) else { return nil }
-                var reader = DocumentReader(source, onHost: HostName.current)
-                return try reader.document()
-            }
-            if isPropertyList(bytes) {
-                guard PropertyListSource.isDictionary(bytes, withKey: header) else { return nil }
-                var reader = DocumentReader(try PropertyListSource(bytes), onHost: HostName.current)
-                return try reader.document()
-            }
-            guard JSONSource.isObject(bytes, withKey: header) else { return nil }
-            var reader = DocumentReader(try JSONSource(bytes), onHost: HostName.current)
-            return try reader.document()
-        }
-    }
-
-    /// The document of a text that is one domain.
-    private static func ofDomain(
-        _ domain: String, _ bytes: [UInt8], _ isYAML: Bool, owner: Owner, named name: String
-    ) throws -> OwnedDocument {
-        try reading(name) { () throws(DocumentError) -> OwnedDocument in
-            if isYAML {
-                var reader = DocumentReader(try YAMLSource(bytes), onHost: HostName.current)
-                return try reader.domain(domain, of: owner)
-            }
-            if isPropertyList(bytes) {
-                var reader = DocumentReader(try PropertyListSource(bytes), onHost: HostName.current)
-                return try reader.domain(domain, of: owner)
-            }
-            var reader = DocumentReader(try JSONSource(bytes), onHost: HostName.current)
-            return try reader.domain(domain, of: owner)
-        }
-    }
-
     private static func isYAML(_ path: String) -> Bool {
         let name = path.lowercased()
         return name.hasSuffix(".yaml") || name.hasSuffix(".yml")
-    }
-
-    /// Whether a text without a header was meant as a document, and not as lines.
-    private static func looksLikeDocument(_ bytes: [UInt8], named path: String) -> Bool {
-        let name = path.lowercased()
-        let isNamed = name.hasSuffix(".plist") || name.hasSuffix(".json") && bytes.isEmpty
-        let words = ["<?xml", "<!DOCTYPE", "<plist", "bplist", "$defaults"]
-        return isNamed || words.contains { bytes.starts(with: $0.utf8) }
-    }
-
-    private static func isPropertyList(_ bytes: [UInt8]) -> Bool {
-        switch DomainFormat(of: bytes) {
-        case .xml, .binary: true
-        case .json, nil: false
-        }
     }
 
     /// The documents of a directory, as one: files with a header, and `DOMAIN.json` and `DOMAIN.plist`.
@@ -145,10 +86,11 @@ enum DocumentInput {
             guard FileStatus.ifAny(file)?.kind == .regular else {
                 throw ToolError.input(file, "It is not a file.")
             }
-            let bytes = try contents(of: file, named: file)
+            let text = try DocumentText(
+                contents(of: file, named: file), isYAML: Self.isYAML(name), named: file)
             let part: OwnedDocument
-            if let document = try withHeader(bytes, Self.isYAML(name), named: file) {
-                part = document
+            if text.hasHeader {
+                part = try text.document()
             } else {
                 hasBareFiles = true
                 guard let owner else {
@@ -161,7 +103,7 @@ enum DocumentInput {
                 else {
                     throw ToolError.input(file, "'\(domain)' is not a domain.")
                 }
-                part = try ofDomain(domain, bytes, Self.isYAML(name), owner: owner, named: file)
+                part = try text.document(ofDomain: domain, for: owner)
             }
             guard owner.map({ $0 == part.owner }) ?? true,
                 all.map({ $0.owner == part.owner }) ?? true
@@ -170,7 +112,11 @@ enum DocumentInput {
                     file, "Its owner is \(part.owner.name), and not that of the others.")
             }
             var whole = all ?? OwnedDocument(of: part.owner)
-            try reading(file) { () throws(DocumentError) in try whole.add(part) }
+            do {
+                try whole.add(part)
+            } catch {
+                throw ToolError.input(file, error.message)
+            }
             all = whole
         }
         if let owner, hasBareFiles {
@@ -182,16 +128,5 @@ enum DocumentInput {
             throw ToolError.input(path, "It has no files that end in .json, .plist, .yaml or .yml.")
         }
         return all
-    }
-
-    private static func reading<Result>(
-        _ name: String, _ read: () throws(DocumentError) -> Result
-    ) throws(ToolError) -> Result {
-        do throws(DocumentError) {
-            return try read()
-        } catch {
-            let place = error.place.map { ", line \($0.line), column \($0.column)" } ?? ""
-            throw .input(name + place, error.message)
-        }
     }
 }

@@ -13,8 +13,8 @@ struct DocumentOptions: ParsableArguments {
 
     @Flag(
         help: """
-            The same, and exit with status 2 if there is something to do, and with 1 if it would be \
-            refused.
+            Like --dry-run. Exit status: 0 if nothing is to be done, 2 if something is, 1 if it would \
+            be refused.
             """)
     var check = false
 
@@ -32,19 +32,41 @@ struct DocumentOptions: ParsableArguments {
 
     var changesNothing: Bool { dryRun || check }
 
-    /// Whether one of them was given, which are for documents only.
-    var areGiven: Bool {
-        dryRun || check || json || skipLocked || adopted != .keep
+    /// The first one that was given; they are for documents only.
+    var firstGiven: String? {
+        if dryRun { return "--dry-run" }
+        if check { return "--check" }
+        if json { return "--json" }
+        if skipLocked { return "--skip-locked" }
+        return adopted == .keep ? nil : "--adopted"
+    }
+
+    /// Refuses options that contradict each other.
+    func validate(with change: ChangeOptions) throws {
+        if json, change.changed {
+            throw ValidationError("--json includes what --changed prints. Give one of them.")
+        }
+        if changesNothing, change.changed || change.wait {
+            throw ValidationError(
+                "\(check ? "--check" : "--dry-run") changes nothing, so --changed and --wait mean nothing."
+            )
+        }
     }
 }
 
-/// What `apply` may do to keys that it was not told of.
+/// What `apply` may do to keys that the document does not name, or that others own.
 struct OwnershipOptions: ParsableArguments {
     @Flag(help: "Do not ask if most keys of the owner would go back.")
     var yes = false
 
     @Flag(help: "Take over keys that another owner has.")
     var forceConflicts = false
+
+    /// The first one that was given.
+    var firstGiven: String? {
+        if yes { return "--yes" }
+        return forceConflicts ? "--force-conflicts" : nil
+    }
 }
 
 extension Owner: ExpressibleByArgument {

@@ -156,7 +156,10 @@ struct OwnedState {
     ) async throws -> [KeyPlace: KeyedArchive] {
         var effective: [KeyPlace: KeyedArchive] = [:]
         for wish in document.wishes {
-            guard case .parts = wish.demand else { continue }
+            // Where the user has a value, and no owner has made it, parts are made of that value.
+            guard case .parts = wish.demand,
+                live[wish.place] == nil || own.contains(wish.place) || rivals[wish.place] != nil
+            else { continue }
             effective[wish.place] = try await value(below: wish.place, document.owner, defaults)
         }
         return effective
@@ -193,9 +196,6 @@ struct OwnedState {
         return try VariantForm.archive(of: key.defaultValue.form())
     }
 }
-
-/// Something was changed between two looks, so that a plan would be of neither.
-struct ChangedMeanwhile: Error {}
 
 extension RemoteDefaults {
     /// The value that programs see of a key: of the strongest layer, or the default of its schema.

@@ -22,16 +22,17 @@ struct PlannedChange {
         _ plan: DocumentPlan, options: DocumentOptions, checking defaults: RemoteDefaults
     ) async throws {
         var locked: [LockedKey] = []
-        for (domain, steps) in Dictionary(grouping: plan.steps, by: \.place.domain).sorted(by: {
-            $0.key < $1.key
-        }) {
+        let grouped = Dictionary(grouping: plan.steps, by: \.place.domain)
+        for (domain, steps) in grouped.sorted(by: { $0.key < $1.key }) {
             let changing = steps.filter(\.changesValue).map(\.place.key)
             let locks =
                 changing.isEmpty ? [] : try await defaults.lockedKeys(of: changing, in: domain)
-            var left: Set<String> = []
+            let byPlace = Dictionary(uniqueKeysWithValues: steps.map { ($0.place, $0) })
+            var left: Set<KeyPlace> = []
             for lock in locks {
-                left.insert(lock.key)
-                guard let step = steps.first(where: { $0.place.key == lock.key }) else { continue }
+                let place = KeyPlace(domain: domain, key: lock.key)
+                left.insert(place)
+                guard let step = byPlace[place] else { continue }
                 // What programs see already is as the document wants it.
                 let seen = try await defaults.effectiveValue(of: step.place)
                 if let after = step.after, try seen?.shown().isSame(as: after.shown()) == true {
@@ -39,33 +40,36 @@ struct PlannedChange {
                 }
                 locked.append(lock)
             }
-            self.steps += steps.filter { !left.contains($0.place.key) }
+            let made = steps.filter { !left.contains($0.place) }
+            self.steps += made
             if !changing.isEmpty, !domain.contains("@") {
-                try await noteShadows(of: plan.steps, in: domain, left, defaults)
+                let host = LayerName.host.spelling(of: domain)
+                try await noteShadows(of: made, under: grouped[host] ?? [], in: host, defaults)
             }
         }
         guard locked.isEmpty || options.skipLocked else { throw ToolError.allLocked(locked) }
         skipped = locked
     }
 
+    /// Notes whose values the layer of this machine hides.
     private mutating func noteShadows(
-        of steps: [DocumentPlan.Step], in domain: String, _ left: Set<String>,
+        of steps: [DocumentPlan.Step], under hostSteps: [DocumentPlan.Step], in host: String,
         _ defaults: RemoteDefaults
     ) async throws {
-        let host = LayerName.host.spelling(of: domain)
-        var stronger = Set(try await defaults.keys(in: host))
+        var stronger = Set(
+            try await defaults.keys(in: host).map { KeyPlace(domain: host, key: $0) })
         // As it is after the change.
-        for step in steps where step.place.domain == host {
+        for step in hostSteps {
             if step.after == nil {
-                stronger.remove(step.place.key)
+                stronger.remove(step.place)
             } else {
-                stronger.insert(step.place.key)
+                stronger.insert(step.place)
             }
         }
-        guard !stronger.isEmpty else { return }
-        for step in steps
-        where step.place.domain == domain && step.changesValue && !left.contains(step.place.key) {
-            if stronger.contains(step.place.key) { shadowed[step.place] = LayerName.host.rawValue }
+        for step in steps where step.changesValue {
+            if stronger.contains(KeyPlace(domain: host, key: step.place.key)) {
+                shadowed[step.place] = LayerName.host.rawValue
+            }
         }
     }
 }

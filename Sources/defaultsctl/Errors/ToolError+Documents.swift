@@ -15,13 +15,15 @@ extension ToolError {
         "A file of one domain needs an owner, too: --owner NAME.", wrongLine)
 
     static let noHeader = ToolError(
-        "It is not a document: it is no JSON object or property list with \"$defaults\". For YAML, give --format "
-            + "yaml; for a file of one domain, --domain and --owner.",
+        "The input is not a document: \"$defaults\" is missing. If it is YAML, give --format yaml. If it is one "
+            + "domain, give --domain and --owner.",
         refused)
 
-    static let optionsOfDocuments = ToolError(
-        "These options are for documents, which have \"$defaults\". This input is lines with one change each.",
-        wrongLine)
+    static func optionOfDocuments(_ option: String) -> ToolError {
+        ToolError(
+            "\(option) is for documents, which have \"$defaults\". This input is lines with one change each.",
+            wrongLine)
+    }
 
     static func directoryWithoutOwner(_ path: String) -> ToolError {
         ToolError("The files in \(path.fileTitle) name no owner. Give --owner NAME.", wrongLine)
@@ -71,12 +73,6 @@ extension ToolError {
 
     static func muchGoesBack(_ fact: String) -> ToolError {
         ToolError("\(fact) If that is meant, give --yes.", refused, remark: .nothingChanged)
-    }
-
-    static func neverStill(_ owner: Owner) -> ToolError {
-        ToolError(
-            "Other programs kept changing the keys of \(owner.name) while they were to be set. Try again.",
-            refused, remark: .nothingChanged)
     }
 
     static func documentTooLarge(values: Int, rows: Int, most: Int) -> ToolError {

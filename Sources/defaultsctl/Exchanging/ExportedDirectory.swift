@@ -7,8 +7,9 @@ import Wording
 
 /// All domains of the user as files, one for each domain and layer.
 ///
-/// The same values make the same files. A domain is written in JSON if that says all of it, and otherwise in
-/// XML: JSON has no objects that several others share.
+/// The same values make the same files. A domain is written in JSON if that says all of it, in XML if not (JSON has
+/// no objects that several others share), and as a binary list if XML cannot spell it either (such as a key with
+/// control characters).
 struct ExportedDirectory {
     private let path: String
 
@@ -33,20 +34,30 @@ struct ExportedDirectory {
         for domain in domains {
             let entries = try await defaults.entries(in: domain).entries.map(Self.spelled)
             guard !entries.isEmpty else { continue }
-            let form: DomainFormat = try entries.allSatisfy(Self.isExactInJSON) ? .json : .xml
-            let name = domain + (form == .json ? ".json" : ".plist")
-            var exported = ExportedDomain(entries, hasISODates: false, ProgressBar("Exporting"))
+            let (ending, bytes) = try Self.contents(entries, of: domain)
+            let name = "\(domain).\(ending)"
             do {
-                try OutputFile.write(try exported.bytes(as: form), to: "\(path)/\(name)")
-            } catch let error as OutputFile.Failure {
+                try OutputFile.write(bytes, to: "\(path)/\(name)")
+            } catch {
                 throw ToolError.cannotExport(domain, name, because: error.message)
-            }
-            if let key = exported.missingKeys.first {
-                throw ToolError.keysNotExported(key, count: exported.missingKeys.count)
             }
             written.insert(name)
         }
         tellOthers(than: written)
+    }
+
+    /// The contents of a file, and how its name ends.
+    private static func contents(
+        _ entries: [DefaultsEntry], of domain: String
+    ) throws -> (ending: String, bytes: [UInt8]) {
+        let progress = ProgressBar("Exporting \(domain.onOneLine)")
+        defer { progress.end() }
+        var exported = ExportedDomain(entries, hasISODates: false, progress)
+        if try entries.allSatisfy(isExactInJSON) {
+            return ("json", try exported.bytes(as: .json))
+        }
+        if let xml = try exported.xmlOfAll() { return ("plist", xml) }
+        return ("plist", try exported.bytes(as: .binary))
     }
 
     /// An entry with its key as documents spell it.

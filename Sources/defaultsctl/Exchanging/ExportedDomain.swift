@@ -38,6 +38,16 @@ struct ExportedDomain {
         }
     }
 
+    /// The bytes of a file in XML; nil if XML cannot spell all of it.
+    mutating func xmlOfAll() throws -> [UInt8]? {
+        do {
+            let bytes = try bytes(as: .xml)
+            return missingKeys.isEmpty ? bytes : nil
+        } catch is XMLWritingError {
+            return nil
+        }
+    }
+
     private func json() throws -> [UInt8] {
         var text = "{"
         for (number, entry) in entries.enumerated() {

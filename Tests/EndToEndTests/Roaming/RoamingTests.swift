@@ -72,6 +72,43 @@ import Testing
         try wait { try tower.roam("conflicts") == "" }
     }
 
+    @Test
+    func `One document on both machines settles, and a value for once stays what the user chose`()
+        throws
+    {
+        let document = """
+            {"$defaults": 1, "owner": "me", "domains": {"org.example.Editor": {
+              "Theme": "dark", "Plugins": {"$ensure": ["spelling"]}, "$once": {"Font": "Mono"}}}}
+            """
+        let file = try shared.write(document, to: ".document.json")
+        func apply(on machine: RoamingDesktop) throws -> String {
+            try machine.desktop.tool("apply", file, "--changed").requireOutput()
+        }
+        for machine in [laptop, tower] {
+            try machine.enable()
+            try machine.roam("add", "org.example.Editor")
+        }
+        #expect(try apply(on: laptop) == "changed\n")
+        try tower.waitUntil("org.example.Editor", "Font", is: "Mono")
+        // It has all values already, and notes whose they are.
+        #expect(try apply(on: tower) == "changed\n")
+        try tower.write("org.example.Editor", "Font", "Serif")
+        try laptop.waitUntil("org.example.Editor", "Font", is: "Serif")
+        for round in 1...10 {
+            for machine in [laptop, tower] {
+                #expect(try apply(on: machine) == "unchanged\n", "\(round)")
+                try machine.roam("now")
+                #expect(machine.read("org.example.Editor", "Font") == "Serif")
+                #expect(machine.read("org.example.Editor", "Theme") == "dark")
+            }
+        }
+        #expect(try laptop.roam("conflicts") == "")
+        // What one machine owned does not roam.
+        try laptop.desktop.tool("unapply", "me").requireOutput()
+        #expect(try laptop.desktop.tool("owners").requireOutput() == "")
+        #expect(try tower.desktop.tool("owners").requireOutput().hasPrefix("me "))
+    }
+
     @Test func `Each machine is listed, paused, forgotten and turned off`() throws {
         try laptop.enable()
         try laptop.roam("add", "org.example.Editor")
