@@ -172,7 +172,7 @@ packages-test: build setup-deb setup-root
 
 # The codec of keyed archives, and the tests of all formats at every byte; see Tests/Fuzz/fuzz.
 FUZZ_SECONDS ?= $(if $(SHORT),5,60)
-fuzz: setup setup-test
+fuzz: setup setup-run setup-test
 	FUZZ_SECONDS=$(FUZZ_SECONDS) Tests/Fuzz/fuzz
 	$(if $(SHORT),,DEFAULTSD_THOROUGH=1) .ci/scratch Tests/Harness/suite --filter '^($(FORMAT_TESTS))\.'
 
@@ -188,7 +188,7 @@ bench: build setup-run setup-bench
 # Many machines of many users at a server of PostgreSQL, and what more of them need. FLEET has its options. It
 # is built as the tests are, so that both use the same objects.
 FLEET = $(if $(SHORT),--users 5 --seconds 1 --rounds 10)
-fleet: build setup-fleet
+fleet: build setup-run setup-fleet
 	.ci/scratch swift build --traits Programs -Xswiftc -gline-tables-only --product RoamFleet
 	.build/debug/RoamFleet $(FLEET) $(or_skip)
 	Tests/Kerberos/kerberos-test $(CURDIR)/$(RELEASE) $(or_skip)

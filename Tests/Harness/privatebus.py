@@ -80,7 +80,8 @@ class PrivateBus:
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *self.command], env=self.environment,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0)
-        self.process.stdout.readline()
+        if not self.process.stdout.readline():
+            raise RuntimeError(f"no bus: {' '.join(self.command)} ended with {self.process.wait()}")
         return self
 
     def signal(self, number: int) -> None:
