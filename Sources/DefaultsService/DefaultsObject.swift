@@ -12,8 +12,7 @@ import Logging
 /// The object `/org/defaultsd/Defaults1`, which implements the contract with one database.
 ///
 /// Invariants:
-/// 1. Everything here runs on the thread of the bus loop. Only ``DurableWriter`` and ``LongCalls``
-///    use other threads. What passes between threads is a value, or is used by one thread at a
+/// 1. Everything here runs on the thread of the bus loop. Only ``DurableWriter`` and ``Lanes`` use other threads. What passes between threads is a value, or is used by one thread at a
 ///    time.
 /// 2. A change is written to the journal before readers see it, readers see it before the reply is
 ///    sent, and the reply is sent before the signal.
@@ -43,10 +42,9 @@ package actor DefaultsObject {
     var flushTimer: EventLoop.Timer?
     /// When the last flush has ended, in seconds since 1970; nil before the first.
     var lastFlush: Int?
-    /// Fires when free memory is to be returned to the system.
-    var memoryTimer: EventLoop.Timer?
+    let memory: Memory
     /// The threads for calls that would block the loop for long.
-    var longCalls = LongCalls()
+    let lanes = Lanes()
     /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
@@ -62,7 +60,7 @@ package actor DefaultsObject {
     var recovered: [PendingNames]
     var statistics: Statistics
     /// The callers that made the last changes.
-    var writers = WriterLog()
+    let writers = WriterLog()
     /// What is granted to programs in a sandbox.
     var grants = Grants()
     /// What programs have stored, and may store.
@@ -70,7 +68,7 @@ package actor DefaultsObject {
     /// What programs were refused.
     var refusals = RefusalLog()
     /// Backups and other upkeep that is in progress or waits.
-    var upkeep = Upkeep()
+    let upkeep = Upkeep()
     /// The layers that are made from files.
     var layers: FileLayers
     /// The services of desktops that are served, too.
@@ -102,6 +100,7 @@ package actor DefaultsObject {
     ) {
         self.abandon = abandon
         self.connection = connection
+        memory = Memory(on: connection.loop)
         // A direct peer has no bus, so it gets no announcements of these changes.
         recovered = connection.uniqueName == nil ? [] : database.pendingNames
         self.database = database
@@ -119,6 +118,7 @@ package actor DefaultsObject {
 
     /// Begins to answer calls.
     package func start() async {
+        memory.forget = { [weak self] in self?.assumeIsolated { $0.forgetSchemas() } }
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)

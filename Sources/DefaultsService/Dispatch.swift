@@ -1,4 +1,3 @@
-import CLinux
 package import DBus
 package import DefaultsModel
 import DefaultsProtocol
@@ -7,11 +6,6 @@ package import KeyedArchive
 
 /// The steps around the handler of every method.
 extension DefaultsObject {
-    /// After work on more entries than this, free memory is returned to the system, and how long
-    /// after.
-    private static let manyEntries = 1000
-    private static let memoryDelay = Duration.seconds(1)
-
     /// Carries out a call.
     ///
     /// If its change or its work has no room now, the call is postponed.
@@ -37,26 +31,6 @@ extension DefaultsObject {
                 throw database.diskDoubt ?? error
             }
             call.postpone()
-        }
-    }
-
-    /// Notes that a call has worked on this many entries.
-    ///
-    /// After very many, the memory is returned to the system soon, but not at once: that would cost
-    /// some milliseconds for each of several such calls.
-    func noteWork(onEntries count: Int) {
-        if count > Self.manyEntries { returnMemorySoon() }
-    }
-
-    /// Returns free memory to the system in a moment.
-    func returnMemorySoon() {
-        guard memoryTimer == nil else { return }
-        memoryTimer = connection.loop.schedule(after: Self.memoryDelay) {
-            self.assumeIsolated { object in
-                object.memoryTimer = nil
-                object.forgetSchemas()
-            }
-            Memory.returnFreePages()
         }
     }
 }
@@ -152,26 +126,4 @@ extension StorageError: ErrorReply {
     package var errorName: ErrorName { ContractError(self).errorName }
     /// The message for people.
     package var errorMessage: String { description }
-}
-
-/// The memory of the process: a large value should not keep memory in use after it is gone.
-enum Memory {
-    /// Makes the C library return large blocks to the system as soon as they are freed.
-    ///
-    /// By default it raises its threshold to the largest block that it has seen, up to 32 MiB, and
-    /// has a heap for each thread. Call this before there is a second thread.
-    static func returnLargeBlocks() {
-        mallopt(M_MMAP_THRESHOLD, 128 << 10)
-        mallopt(M_TRIM_THRESHOLD, 128 << 10)
-        mallopt(M_ARENA_MAX, 1)
-    }
-
-    /// Returns free memory between small blocks that are in use.
-    ///
-    /// Call this after work with very many blocks.
-    ///
-    /// This takes some microseconds if little is free, and some milliseconds for 100 MB.
-    static func returnFreePages() {
-        malloc_trim(0)
-    }
 }

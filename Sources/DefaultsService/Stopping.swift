@@ -35,13 +35,14 @@ extension DefaultsObject {
         await patiently { _ in await settingsPublished() }
         await connection.refuseCalls(with: Self.hasEnded)
         // If the bus is gone, nothing above has waited for the snapshots.
-        await snapshotsClosed()
+        await lanes.snapshotsClosed()
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
-        for timer in [
-            flushTimer, memoryTimer, queryTimer, layers.timer, dconf?.timer, dconf?.askTimer,
-        ] { timer?.cancel() }
-        (flushTimer, memoryTimer, queryTimer) = (nil, nil, nil)
+        memory.end()
+        for timer in [flushTimer, queryTimer, layers.timer, dconf?.timer, dconf?.askTimer] {
+            timer?.cancel()
+        }
+        (flushTimer, queryTimer) = (nil, nil)
         (layers.timer, layers.watch) = (nil, nil)
         await writer.close()
         database.close()
@@ -77,7 +78,7 @@ extension DefaultsObject {
     private func limitPatience() {
         patienceTimer = connection.loop.schedule(after: Self.patience) {
             self.assumeIsolated { object in
-                let isBusy = object.disk.isWorking || object.longCalls.isAnyBusy
+                let isBusy = object.disk.isWorking || object.lanes.isAnyBusy
                 if isBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }
                 object.endWaitsForSignals(isOver: true)

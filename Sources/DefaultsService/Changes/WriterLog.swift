@@ -1,6 +1,5 @@
 import DBus
 import DefaultsModel
-import Glibc
 import SystemCalls
 
 /// The programs that have made changes: the last changes one by one, and a count for each program.
@@ -9,7 +8,7 @@ import SystemCalls
 /// 1. The program of a connection is looked up at its first change, while its caller waits. Later
 ///    the program may have ended.
 /// 2. All of this is bounded, whoever calls.
-struct WriterLog {
+final class WriterLog {
     /// A program and the process that it runs in.
     struct Writer {
         /// The file of the program; empty if it is unknown.
@@ -18,7 +17,7 @@ struct WriterLog {
     }
 
     /// How many changes are remembered one by one.
-    static let capacity = 1024
+    private static let capacity = 1024
     /// How many connections are remembered.
     ///
     /// A connection that was forgotten is looked up again.
@@ -41,14 +40,16 @@ struct WriterLog {
     private(set) var counts: [String: UInt64] = [:]
 
     /// Looks up the program of a call's connection, before its change is made.
-    mutating func identify(_ origin: String, process: UInt32?, by examiner: ProcessExaminer) {
-        guard callers[origin] == nil, let process else { return }
+    ///
+    /// - Parameter find: Finds out who it is; called once for a connection.
+    func identify(_ origin: String, _ find: () -> Writer?) {
+        guard callers[origin] == nil, let writer = find() else { return }
         if callers.count >= Self.mostCallers { callers.removeAll(keepingCapacity: true) }
-        callers[origin] = Writer(executable: examiner.program(of: process), process: process)
+        callers[origin] = writer
     }
 
     /// Notes a change.
-    mutating func note(_ generation: Generation, by origin: String) {
+    func note(_ generation: Generation, by origin: String) {
         let writer = callers[origin] ?? Writer(executable: "", process: 0)
         if changes.count < Self.capacity {
             changes.append((generation, writer))
@@ -67,6 +68,11 @@ struct WriterLog {
 }
 
 extension ProcessExaminer {
+    /// The program that a process runs, as one that makes a change.
+    func writer(in process: UInt32) -> WriterLog.Writer {
+        WriterLog.Writer(executable: program(of: process), process: process)
+    }
+
     /// Whether a process runs the tool that was installed together with this daemon.
     func isTool(_ process: UInt32) -> Bool {
         let own = (Path.target(ofLink: "/proc/self/exe") ?? "").split(separator: "/")

@@ -153,7 +153,7 @@ extension DefaultsObject {
             publish(afterPause: isUrgent ? .zero : max(delay, pause))
         } else {
             // The schemas go then, too. The next change may come before that.
-            returnMemorySoon()
+            memory.returnSoon()
         }
     }
 
@@ -310,7 +310,7 @@ extension DefaultsObject {
                 guard !disk.hasEnded else { throw Self.hasEnded }
             }
         }
-        noteWork(onEntries: count)
+        memory.noteWork(onEntries: count)
         return archives
     }
 

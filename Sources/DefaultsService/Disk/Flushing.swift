@@ -69,7 +69,7 @@ extension DefaultsObject {
     /// If the flush was moved to a later time, the timer fires early and is set again. This is
     /// cheaper than moving the timer at each change.
     func workOnDisk() {
-        guard !longCalls.isBeforeFlush else { return }
+        guard !lanes.isBeforeFlush else { return }
         switch disk.next(at: now) {
         case .repair: beginRepair()
         case .flush: flush()
@@ -140,7 +140,7 @@ extension DefaultsObject {
     ///
     /// The changes stay pending, readable and in the crash journal.
     private func flushFailed(_ error: StorageError) {
-        longCalls.isLogReady = false
+        lanes.noteLogInUse()
         statistics.failedFlushes += 1
         // What a disk that does not answer gives looks like damage.
         let shown = error.isDamage ? database.diskDoubt ?? error : error
@@ -164,12 +164,12 @@ extension DefaultsObject {
             // The flush has made room. If it has failed, the changes are refused.
             connection.assumeIsolated { $0.resumePostponedCalls() }
         }
-        guard longCalls.isAwaited else { return workOnDisk() }
-        longCalls.isBeforeFlush = true
+        guard lanes.isAwaited else { return workOnDisk() }
+        lanes.goBeforeFlush()
         resumeLongCalls()
         connection.loop.perform {
             self.assumeIsolated { object in
-                object.longCalls.isBeforeFlush = false
+                object.lanes.letFlush()
                 object.workOnDisk()
             }
         }

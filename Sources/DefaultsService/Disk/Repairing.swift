@@ -42,7 +42,7 @@ extension DefaultsObject {
     }
 
     private func repair(_ damage: String) async {
-        await snapshotsClosed()
+        await lanes.snapshotsClosed()
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
             let repair = try await rebuildStore(because: damage)
@@ -50,7 +50,7 @@ extension DefaultsObject {
                 database = try database.reopened(after: repair)
                 writer = try database.makeWriter()
             }
-            longCalls.isLogReady = false
+            lanes.noteLogInUse()
             waiting = disk.endRepair(isSuccess: repair != nil, at: now)
             if let repair { noteRepaired(repair) }
         } catch {

@@ -112,7 +112,7 @@ extension DefaultsObject {
             noteFailure(error)
         }
         if isComplete { layers.isRefused = false }
-        if database.generation != generation { returnMemorySoon() }
+        if database.generation != generation { memory.returnSoon() }
         return isComplete && !layers.lacksResources
     }
 

@@ -69,7 +69,7 @@ extension DefaultsObject {
             @escaping @Sendable (isolated DefaultsObject, MethodCall, Arguments) throws -> Void
     ) throws {
         let names = changingNames(for: call)
-        guard isSlow || call.size > LongCalls.fewBytes else {
+        guard isSlow || call.size > Lanes.fewBytes else {
             return try change(self, call, call.arguments { try read(&$0, names) })
         }
         try runOnLane(call, in: .conversions) { detached in
@@ -129,7 +129,7 @@ extension DefaultsObject {
     /// This also looks up the program, which is possible while the caller waits.
     func origin(of call: MethodCall) -> String {
         let origin = call.sender?.string ?? call.connection.peerName
-        writers.identify(origin, process: call.credentials?.processID, by: examiner)
+        writers.identify(origin) { call.credentials?.processID.map(examiner.writer(in:)) }
         return origin
     }
 
@@ -253,7 +253,7 @@ extension DefaultsObject {
     }
 
     private func apply(_ request: PreparedTransaction, for call: MethodCall) throws {
-        noteWork(onEntries: request.parts.reduce(0) { $0 + $1.keys.count })
+        memory.noteWork(onEntries: request.parts.reduce(0) { $0 + $1.keys.count })
         // A transaction of no domains changes nothing.
         guard let first = request.parts.first?.transaction.domain else {
             return try answer(call, at: database.generation, isDurable: request.isDurable)

@@ -51,7 +51,7 @@ extension DefaultsObject {
         let hosts = try database.knownHosts()
         try NamesSize.check(
             hosts.flatMap { [$0.id.name, $0.name] }, room: ContractLimits.maximumReplySize)
-        noteWork(onEntries: hosts.count)
+        memory.noteWork(onEntries: hosts.count)
         try call.reply {
             try Contract.ListHosts.writeReply(
                 hosts.lazy.map { (id: $0.id.name, name: $0.name) }, to: &$0)
@@ -163,7 +163,7 @@ extension DefaultsObject {
     private func listQuotas(_ call: MethodCall) throws {
         let percentage = try call.arguments { try Contract.ListQuotas.readArguments(from: &$0) }
         let report = quotaReport
-        let isLong = try database.view.mayHaveMoreDomains(than: LongCalls.fewKeys)
+        let isLong = try database.view.mayHaveMoreDomains(than: Lanes.fewKeys)
         try answer(call, isLong: isLong) {
             try $0.writeQuotas(
                 atMost: Self.mostLargest, from: percentage, of: report, to: &$1)

@@ -51,7 +51,7 @@ extension DefaultsObject {
         to call: MethodCall, with stored: StoredValue,
         _ write: @escaping @Sendable (Value, inout MessageWriter) throws -> Void
     ) throws {
-        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+        guard stored.archive.count > Lanes.fewBytes, call.isReplyExpected else {
             let value = try Self.value(of: stored)
             return try call.reply { try write(value, &$0) }
         }
@@ -75,7 +75,7 @@ extension DefaultsObject {
     }
 
     private func listDomains(_ call: MethodCall) throws {
-        let isLong = try view(for: call).mayHaveMoreDomains(than: LongCalls.fewKeys)
+        let isLong = try view(for: call).mayHaveMoreDomains(than: Lanes.fewKeys)
         try answer(call, isLong: isLong) { try $0.writeDomains(to: &$1) }
     }
 
@@ -147,7 +147,7 @@ extension DefaultsObject {
         }
         let since = Generation(rawValue: number)
         let isLong = try view(for: call, of: domain).hasMoreChanges(
-            than: LongCalls.fewKeys, of: domain, since: since)
+            than: Lanes.fewKeys, of: domain, since: since)
         try answer(call, isLong: isLong) { try $0.writeChanges(of: domain, since: since, to: &$1) }
     }
 
@@ -155,8 +155,8 @@ extension DefaultsObject {
         let (domain, keys) = try call.arguments {
             try Contract.GetTimes.readArguments(from: &$0, by: names)
         }
-        noteWork(onEntries: keys.count)
-        try answer(call, isLong: keys.count > LongCalls.fewKeys) {
+        memory.noteWork(onEntries: keys.count)
+        try answer(call, isLong: keys.count > Lanes.fewKeys) {
             try $0.writeTimes(of: keys, in: domain, to: &$1)
         }
     }
@@ -172,15 +172,15 @@ extension DefaultsObject {
 
     func replySize(of domain: Domain, in view: DatabaseView) throws -> ReplySize {
         let totals = try view.totals(of: domain)
-        noteWork(onEntries: totals.keys)
+        memory.noteWork(onEntries: totals.keys)
         // The totals are not certain in two cases: somebody has altered the database, or the layer
         // is made from files, whose record is counted and not listed.
         let isCertain =
             domain.layer.isWritable && totals.keys <= totals.nameBytes
             && totals.nameBytes <= ContractLimits.maximumNameBytes
         return ReplySize(
-            certain: isCertain ? totals : nil, isLong: totals.keys > LongCalls.fewKeys,
-            isLarge: totals.valueBytes > LongCalls.fewBytes)
+            certain: isCertain ? totals : nil, isLong: totals.keys > Lanes.fewKeys,
+            isLarge: totals.valueBytes > Lanes.fewBytes)
     }
 }
 
@@ -244,8 +244,8 @@ extension DefaultsObject {
         }
         let page = FileDescriptor(owning: try database.openCounterPage())
         try prepare(domains)
-        let isLarge = hasValues && bytes > LongCalls.fewBytes
-        try answer(call, isLong: isLarge || keys > LongCalls.fewKeys) {
+        let isLarge = hasValues && bytes > Lanes.fewBytes
+        try answer(call, isLong: isLarge || keys > Lanes.fewKeys) {
             if hasValues {
                 try $0.writeValues(domains, page: page, to: &$1)
             } else {

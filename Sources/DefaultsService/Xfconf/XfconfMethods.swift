@@ -70,7 +70,7 @@ extension DefaultsObject {
         to call: MethodCall, with stored: StoredValue,
         _ write: @escaping @Sendable (PropertyValue?, inout MessageWriter) throws -> Void
     ) throws {
-        guard stored.archive.count > LongCalls.fewBytes, call.isReplyExpected else {
+        guard stored.archive.count > Lanes.fewBytes, call.isReplyExpected else {
             let value = stored.property
             return try call.reply { try write(value, &$0) }
         }
@@ -115,7 +115,7 @@ extension DefaultsObject {
 
     private func listChannels(_ call: MethodCall) throws {
         let host = hosts.this.id
-        let isLong = try view(for: call).mayHaveMoreDomains(than: LongCalls.fewKeys)
+        let isLong = try view(for: call).mayHaveMoreDomains(than: Lanes.fewKeys)
         try answer(call, isLong: isLong) { try $0.writeChannels(on: host, to: &$1) }
     }
 

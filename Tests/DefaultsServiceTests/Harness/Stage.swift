@@ -14,7 +14,7 @@ final class Stage: Sendable {
     /// A thread that works for the loop.
     enum Worker: Hashable {
         case writer
-        case lane(LongCalls.Lane)
+        case lane(Lanes.Lane)
     }
 
     private struct State {
@@ -135,8 +135,8 @@ final class Stage: Sendable {
 extension DefaultsObject {
     /// The threads that work for the service now.
     fileprivate var busyWorkers: Set<Stage.Worker> {
-        var workers = Set(LongCalls.Lane.allCases.filter(longCalls.isBusy).map(Stage.Worker.lane))
-        if disk.isWorking || upkeep.isUnderWay || longCalls.isLogBeingPrepared {
+        var workers = Set(Lanes.Lane.allCases.filter(lanes.isBusy).map(Stage.Worker.lane))
+        if disk.isWorking || upkeep.isUnderWay || lanes.isLogBeingPrepared {
             workers.insert(.writer)
         }
         return workers

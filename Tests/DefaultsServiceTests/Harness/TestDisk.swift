@@ -57,7 +57,7 @@ struct TestDisk {
 
 extension RunningService {
     /// Keeps a lane from carrying out calls.
-    func hold(_ lane: LongCalls.Lane) async throws -> Hold {
+    func hold(_ lane: Lanes.Lane) async throws -> Hold {
         let gate = Gate()
         let thread = try await object.thread(of: lane)
         stage.hold(.lane(lane))
@@ -109,8 +109,8 @@ extension DefaultsObject {
     fileprivate var databasePath: String { database.path }
 
     /// The loop of a lane, which is started if need be.
-    fileprivate func thread(of lane: LongCalls.Lane) throws -> EventLoop {
-        defer { longCalls.end(lane) }
-        return try longCalls.begin(lane)
+    fileprivate func thread(of lane: Lanes.Lane) throws -> EventLoop {
+        defer { lanes.end(lane) }
+        return try lanes.begin(lane)
     }
 }

@@ -74,7 +74,7 @@ final class TestService {
     var disk: TestDisk { TestDisk(of: running) }
 
     /// Keeps long calls of a kind from being carried out.
-    func hold(_ lane: LongCalls.Lane) async throws -> Hold {
+    func hold(_ lane: Lanes.Lane) async throws -> Hold {
         try await running.hold(lane)
     }
 
