@@ -394,17 +394,6 @@ extension Daemon {
     }
 }
 
-extension Logger {
-    /// Logs a message of the storage.
-    fileprivate func log(_ notice: Notice) {
-        switch notice.severity {
-        case .progress, .information: info("\(notice)")
-        case .warning: warning("\(notice)")
-        case .repair: log(.repaired, level: .warning, "\(notice)")
-        }
-    }
-}
-
 /// From the event that ends the process to the last flush.
 extension Daemon {
     func receive(_ signal: ProcessSignals.Received) {

@@ -1,5 +1,6 @@
 import Glibc
 package import Logging
+import DefaultsStorage
 import SystemCalls
 
 /// Writes the log: entries with fields to the journal, or lines to standard error.
@@ -133,6 +134,17 @@ package struct ServiceLog: LogHandler {
         case .trace, .debug, .info, .notice: ""
         case .warning: "warning: "
         case .error, .critical: "error: "
+        }
+    }
+}
+
+extension Logger {
+    /// Logs a message of the storage.
+    func log(_ notice: Notice) {
+        switch notice.severity {
+        case .progress, .information: info("\(notice)")
+        case .warning: warning("\(notice)")
+        case .repair: log(.repaired, level: .warning, "\(notice)")
         }
     }
 }

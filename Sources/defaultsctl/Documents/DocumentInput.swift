@@ -22,7 +22,7 @@ enum DocumentInput {
     ) throws -> DocumentInput {
         if path != "-", FileStatus.ifAny(path)?.kind == .directory {
             guard domain == nil else { throw ToolError.domainOfDirectory }
-            return .document(try directory(path, owner: owner))
+            return .document(try DocumentDirectory(path, owner: owner).document())
         }
         return try input(path, domain: domain, owner: owner, isYAML || Self.isYAML(path))
     }
@@ -55,7 +55,7 @@ enum DocumentInput {
         return .lines(try ChangeDocument(bytes, name: name))
     }
 
-    private static func contents(of path: String, named name: String) throws -> [UInt8] {
+    static func contents(of path: String, named name: String) throws -> [UInt8] {
         do throws(InputFile.Failure) {
             return try InputFile.contents(of: path, limit: mostBytes)
         } catch {
@@ -63,70 +63,8 @@ enum DocumentInput {
         }
     }
 
-    private static func isYAML(_ path: String) -> Bool {
+    static func isYAML(_ path: String) -> Bool {
         let name = path.lowercased()
         return name.hasSuffix(".yaml") || name.hasSuffix(".yml")
-    }
-
-    /// The documents of a directory, as one: files with a header, and `DOMAIN.json` and `DOMAIN.plist`.
-    private static func directory(_ path: String, owner: Owner?) throws -> OwnedDocument {
-        let names: [String]
-        do {
-            names = try Directory.names(in: path).sorted()
-        } catch {
-            throw ToolError.input(path, "\(error.reason).")
-        }
-        var (all, hasBareFiles): (OwnedDocument?, Bool) = (nil, false)
-        for name in names where !name.hasPrefix(".") {
-            let parts = name.split(separator: ".")
-            guard parts.count > 1, let ending = parts.last,
-                ["json", "plist", "yaml", "yml"].contains(ending.lowercased())
-            else { continue }
-            let file = path + "/" + name
-            guard FileStatus.ifAny(file)?.kind == .regular else {
-                throw ToolError.input(file, "It is not a file.")
-            }
-            let text = try DocumentText(
-                contents(of: file, named: file), isYAML: Self.isYAML(name), named: file)
-            let part: OwnedDocument
-            if text.hasHeader {
-                part = try text.document()
-            } else {
-                hasBareFiles = true
-                guard let owner else {
-                    throw ToolError.directoryWithoutOwner(path)
-                }
-                let domain = String(name.dropLast(ending.count + 1))
-                // An export has a file for each layer of the user's, too: DOMAIN@host.json.
-                guard DomainRule.allows(String(domain.prefix { $0 != "@" })),
-                    !LayerName.isReadOnly(domain)
-                else {
-                    throw ToolError.input(file, "'\(domain)' is not a domain.")
-                }
-                part = try text.document(ofDomain: domain, for: owner)
-            }
-            guard owner.map({ $0 == part.owner }) ?? true,
-                all.map({ $0.owner == part.owner }) ?? true
-            else {
-                throw ToolError.input(
-                    file, "Its owner is \(part.owner.name), and not that of the others.")
-            }
-            var whole = all ?? OwnedDocument(of: part.owner)
-            do {
-                try whole.add(part)
-            } catch {
-                throw ToolError.input(file, error.message)
-            }
-            all = whole
-        }
-        if let owner, hasBareFiles {
-            Complaint.say(
-                "\(owner.name) becomes the owner of everything in \(path.fileTitle): what leaves these files "
-                    + "later goes back. For a few settings, write a document.")
-        }
-        guard let all else {
-            throw ToolError.input(path, "It has no files that end in .json, .plist, .yaml or .yml.")
-        }
-        return all
     }
 }

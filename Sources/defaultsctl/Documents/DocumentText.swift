@@ -10,7 +10,8 @@ struct DocumentText {
     private let name: String
     /// Whether it has a header, and names its owner and domains itself.
     let hasHeader: Bool
-    /// Whether it is a document by its form: lines with changes are neither YAML nor a property list.
+    /// Whether it is a document by its form: lines with changes are neither YAML nor a property list, and each
+    /// object among them has a domain.
     let isMeantAsDocument: Bool
 
     private static let header = "$defaults"
@@ -31,15 +32,18 @@ struct DocumentText {
             }
             self.source = .success(source)
             hasHeader = source.hasKey(Self.header)
+            isMeantAsDocument = isYAML || isPropertyList || !source.hasKey("domain")
         } catch {
             // Lines with changes are not one object.
             guard !isYAML, !isPropertyList else { throw .input(name, error) }
             source = .failure(error)
             hasHeader = false
+            let isList = name.lowercased().hasSuffix(".plist")
+            if isList, bytes.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "{") {
+                throw .input(name, ToolError.oldStyle)
+            }
+            isMeantAsDocument = isList || bytes.starts(with: Self.header.utf8)
         }
-        isMeantAsDocument =
-            isYAML || isPropertyList || name.lowercased().hasSuffix(".plist")
-            || bytes.starts(with: Self.header.utf8)
     }
 
     /// What its owner wants, if it has a header.
