@@ -23,11 +23,13 @@ import Testing
         try desktop.tool("sync").requireOutput()
         try desktop.tool("backup", "now").requireOutput()
         _ = try desktop.waitForDailyBackup()
-        try write("late", 2)
         let reader = try startReader()
         // It reads without end, also if this test ends early.
         defer { reader.send(SIGKILL) }
         let before = try victims.state()
+        // It waits for the disk when the file is swapped, so nothing slow may come between: what has reached the
+        // disk is gone with a file that is emptied.
+        try write("late", 2)
         let other = try swap.make(on: desktop, victims)
         let process = try desktop.daemonPID()
 
