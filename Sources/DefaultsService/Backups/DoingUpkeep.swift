@@ -44,8 +44,9 @@ extension DefaultsObject {
         if await writer.mayHoldRemovedValues { tidyUp() }
     }
 
-    /// Returns free pages as far as the time allows, so that removed values are no longer in the
-    /// file.
+    /// Returns free pages until the time is over.
+    ///
+    /// Removed values are in the file until their pages are returned.
     ///
     /// Call this at the end, after the last flush.
     func tidyAtEnd() async {
