@@ -38,11 +38,8 @@ struct DocumentText {
             guard !isYAML, !isPropertyList else { throw .input(name, error) }
             source = .failure(error)
             hasHeader = false
-            let isList = name.lowercased().hasSuffix(".plist")
-            if isList, bytes.first(where: { $0 > UInt8(ascii: " ") }) == UInt8(ascii: "{") {
-                throw .input(name, ToolError.oldStyle)
-            }
-            isMeantAsDocument = isList || bytes.starts(with: Self.header.utf8)
+            isMeantAsDocument =
+                name.lowercased().hasSuffix(".plist") || bytes.starts(with: Self.header.utf8)
         }
     }
 

@@ -19,10 +19,6 @@ extension ToolError {
             + "domain, give --domain and --owner.",
         refused)
 
-    static let oldStyle = ToolError(
-        "A document as a property list is XML or binary. The old style, with = and ;, has no numbers and no "
-            + "booleans.", refused)
-
     static func optionOfDocuments(_ option: String) -> ToolError {
         ToolError(
             "\(option) is for documents, which have \"$defaults\". This input is lines with one change each.",
