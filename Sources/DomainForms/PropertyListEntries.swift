@@ -14,6 +14,8 @@ package struct PropertyListEntries {
     private let list: PropertyList
     private let keys: PropertyList.References
     private let values: PropertyList.References
+    /// Whether keys of values that begin with `$` spell objects, as in JSON.
+    package var readsSpellings = false
 
     /// The number of entries.
     package var count: Int { keys.count }
@@ -80,7 +82,7 @@ package struct PropertyListEntries {
         at index: ObjectIndex, _ limits: ValueFormLimits
     ) throws -> KeyedArchive {
         var builder = ValueFormBuilder(limits: limits)
-        try PropertyListForm(of: list).render(index, into: &builder)
+        try PropertyListForm(of: list, readsSpellings: readsSpellings).render(index, into: &builder)
         return builder.finish()
     }
 

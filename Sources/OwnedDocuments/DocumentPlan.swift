@@ -30,8 +30,15 @@ package struct DocumentPlan: Sendable {
         package var formerOwner: Owner?
         /// Whether the value before is another's than this owner's last one, and is replaced.
         package var replacesOthers = false
+        /// The paths of the parts whose values before are another's, and are replaced.
+        package var replacedParts: [String] = []
+        /// Whether the value before has an exact type that this one cannot have.
+        package var replacesType = false
         /// The rows that are written; nil for a row that goes.
         package var rows: [(name: RowName, row: AppliedRow?)]
+
+        /// Whether the document does not name the key any more.
+        package var leavesDocument: Bool = false
 
         /// Whether the value changes.
         package var changesValue: Bool {
@@ -47,16 +54,19 @@ package struct DocumentPlan: Sendable {
     package struct Conflict: Sendable {
         package let place: KeyPlace
         package let owner: Owner
+        /// The path of the part that both want; nil if one of them wants the whole value.
+        package let part: String?
     }
 
     /// A key whose value cannot be made.
-    package struct Fault: Error {
+    package struct Fault: Sendable {
         package let place: KeyPlace
         package let reason: any Error
     }
 
     package internal(set) var steps: [Step] = []
     package internal(set) var conflicts: [Conflict] = []
+    package internal(set) var faults: [Fault] = []
     /// How many keys the owner had before, and how many of them go back.
     package internal(set) var owned = 0
     package internal(set) var returned = 0

@@ -24,6 +24,8 @@ package struct OwnedDocument: Sendable {
 
     /// Whether it is for other machines, too.
     package fileprivate(set) var namesOtherHosts = false
+    /// Whether it has something for this machine alone.
+    package fileprivate(set) var namesThisHost = false
 
     /// Whether it wants nothing, of any machine.
     package var isEmpty: Bool { wishes.isEmpty && removals.isEmpty && !namesOtherHosts }
@@ -39,6 +41,7 @@ package struct OwnedDocument: Sendable {
         }
         removals += other.removals
         namesOtherHosts = namesOtherHosts || other.namesOtherHosts
+        namesThisHost = namesThisHost || other.namesThisHost
     }
 
     /// - Returns: False if it wants something of the key already.
@@ -57,6 +60,7 @@ package struct DocumentReader {
     /// What this machine calls itself.
     private let host: String
     private var namesOtherHosts = false
+    private var namesThisHost = false
 
     package init(_ source: any DocumentSource, onHost host: String) {
         self.source = source
@@ -101,7 +105,7 @@ package struct DocumentReader {
                 "The document has no \"owner\", the name of who wants these values.", at: nil)
         }
         var document = OwnedDocument(of: owner)
-        document.namesOtherHosts = namesOtherHosts
+        (document.namesOtherHosts, document.namesThisHost) = (namesOtherHosts, namesThisHost)
         for (wish, mark) in wishes { try add(wish, at: mark, to: &document) }
         for removal in removals { document.add(removal) }
         return document
@@ -150,13 +154,15 @@ package struct DocumentReader {
             guard name.isHostName else {
                 throw DocumentError("'\(name)' is not the name of a host.", at: source.place)
             }
-            guard name == host else {
+            // Names of machines are the same in any case (RFC 4343).
+            guard name.lowercased() == host.lowercased() else {
                 // It is checked all the same: a fault shows on the first machine.
                 var (others, patterns): ([(Wish, Int)], [Removal]) = ([], [])
                 try readDomains(suffix: LayerName.host.suffix, into: &others, &patterns)
                 namesOtherHosts = namesOtherHosts || !others.isEmpty || !patterns.isEmpty
                 continue
             }
+            namesThisHost = true
             try readDomains(suffix: LayerName.host.suffix, into: &wishes, &removals)
         }
     }
@@ -179,6 +185,16 @@ package struct DocumentReader {
                     "'\(domain)' is not a domain. A domain is an application ID, such as org.example.Game"
                         + (domain.contains("@")
                             ? "; what is for one machine stands below \"hosts\"." : "."),
+                    at: source.place(of: mark))
+            }
+            if let name = CommandSpelling.domain(domain) {
+                throw DocumentError(
+                    "To commands, '\(domain)' means the domain \(name). Write that name here, too.",
+                    at: source.place(of: mark))
+            }
+            guard !domain.hasPrefix("-") else {
+                throw DocumentError(
+                    "'\(domain)' is not a domain: a name that begins with a hyphen would be an option to commands.",
                     at: source.place(of: mark))
             }
             guard domain != AppliedTerms.domain else {

@@ -3,15 +3,18 @@ internal import ValuePaths
 
 /// Keys whose parts have owners of their own.
 extension Planner {
-    /// The other owner with which a demand is in conflict; nil if there is none.
-    func conflict(of demand: Demand, on key: Key) -> Owner? {
+    /// The conflict of a demand with another owner; nil if there is none.
+    func conflict(of demand: Demand, on key: Key) -> DocumentPlan.Conflict? {
         // It would do nothing.
         if case .once = demand, key.live != nil || key.isOwned { return nil }
-        guard case .parts(let parts) = demand else { return key.rivals.first?.owner }
-        return key.rivals.first { rival in
-            guard let row = rival.row, !row.parts.isEmpty else { return true }
-            return row.parts.contains { theirs in parts.contains { overlaps($0, theirs) } }
-        }?.owner
+        for rival in key.rivals {
+            guard case .parts(let parts) = demand, let row = rival.row, !row.parts.isEmpty else {
+                return .init(place: key.place, owner: rival.owner, part: nil)
+            }
+            let torn = row.parts.first { theirs in parts.contains { overlaps($0, theirs) } }
+            if let torn { return .init(place: key.place, owner: rival.owner, part: torn.path) }
+        }
+        return nil
     }
 
     private func overlaps(_ demand: PartDemand, _ part: AppliedRow.Part) -> Bool {
@@ -59,7 +62,7 @@ extension Planner {
                 owner: owner, place: key.place, applied: value.map(ValueChecksum.init),
                 former: ground.former, parts: parts.deeds)
             : nil
-        return DocumentPlan.Step(
+        var step = DocumentPlan.Step(
             place: key.place, outcome: isChanged ? .set : .own, before: key.live, after: value,
             formerOwner: rivals.first { $0.kept.isEmpty || !$0.lost.isEmpty }?.owner,
             rows: [(RowName(owner, key.place), row)]
@@ -68,6 +71,8 @@ extension Planner {
                     row?.parts = rival.kept
                     return (RowName(rival.owner, key.place), moved(row, key, to: value))
                 })
+        step.replacedParts = parts.deeds.replaced(since: ground.deeds)
+        return step
     }
 
     /// What another owner keeps of its parts, and what it loses to this one.
@@ -139,8 +144,10 @@ extension Planner {
             after = (try? parts.value.map { try typing.fitted($0, like: key.live) }) ?? parts.value
         }
         let isChanged = after.map(ValueChecksum.init) != key.live.map(ValueChecksum.init)
+        // What is still so is the others' from then on.
+        let outcome: DocumentPlan.Outcome = isChanged ? .restore : others.isEmpty ? .kept : .own
         return DocumentPlan.Step(
-            place: key.place, outcome: isChanged ? .restore : .kept, before: key.live, after: after,
+            place: key.place, outcome: outcome, before: key.live, after: after,
             rows: [(RowName(owner, key.place), nil)]
                 + others.map {
                     (RowName($0.owner, key.place), moved($0.row, key, to: after))

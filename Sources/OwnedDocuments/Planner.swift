@@ -16,6 +16,8 @@ package struct Planner {
         /// The value without its exact type.
         func shown(_ value: KeyedArchive) throws -> KeyedArchive
         /// A value with the exact type of another one.
+        ///
+        /// - Throws: An error if it cannot have that type.
         func fitted(_ value: KeyedArchive, like other: KeyedArchive?) throws -> KeyedArchive
     }
 
@@ -41,11 +43,10 @@ package struct Planner {
     ///     domains from which keys are removed by their beginning.
     ///   - own: The keys for which the owner has a row.
     ///   - rivals: The other owners that have rows, by key.
-    /// - Throws: ``DocumentPlan/Fault``.
     package init(
         _ document: OwnedDocument, live: [KeyPlace: KeyedArchive], own: Set<KeyPlace>,
         rivals: [KeyPlace: [Owner]], typing: any Typing
-    ) throws {
+    ) {
         owner = document.owner
         self.live = live
         self.own = own
@@ -65,7 +66,7 @@ package struct Planner {
         left = own.subtracting(wished).subtracting(gone).sorted()
         (open, held) = ([], [])
         for wish in document.wishes + gone.sorted().map({ Wish($0, .absence) }) {
-            if try holds(wish), rivals[wish.place] == nil {
+            if rivals[wish.place] == nil, holds(wish) {
                 held.append(wish)
             } else {
                 open.append(wish)
@@ -96,24 +97,27 @@ package struct Planner {
     }
 
     /// Whether there is nothing to do for a key that the owner has.
-    private func holds(_ wish: Wish) throws -> Bool {
+    private func holds(_ wish: Wish) -> Bool {
         guard own.contains(wish.place) else { return false }
         switch wish.demand {
         case .value(let value):
             guard let live = live[wish.place] else { return false }
-            return try desired(value, at: wish.place).isSame(as: live)
+            return desired(value, at: wish.place).archive.isSame(as: live)
         case .absence: return live[wish.place] == nil
         case .once: return true
         case .parts: return false
         }
     }
 
-    private func desired(_ value: KeyedArchive, at place: KeyPlace) throws -> KeyedArchive {
-        do {
-            return try typing.fitted(value, like: live[place])
-        } catch {
-            throw DocumentPlan.Fault(place: place, reason: error)
-        }
+    /// A whole value that is wished for, as it is stored.
+    ///
+    /// What cannot have the exact type of the value before has its own: the owner wants the whole value.
+    private func desired(
+        _ value: KeyedArchive, at place: KeyPlace
+    ) -> (archive: KeyedArchive, replacesType: Bool) {
+        guard let live = live[place] else { return (value, false) }
+        guard let fitted = try? typing.fitted(value, like: live) else { return (value, true) }
+        return (fitted.isSameButForDates(as: live) ? live : fitted, false)
     }
 
     /// Makes the plan.
@@ -123,33 +127,31 @@ package struct Planner {
     ///   - effective: The value that programs see of a key without one of the user's own, for keys whose parts
     ///     are wished for.
     ///   - stale: The keys whose rows are not as ``expectedRows`` has them; their rows are among `rows`.
-    /// - Throws: ``DocumentPlan/Fault``.
     package func plan(
         rows: [RowName: AppliedRow], effective: [KeyPlace: KeyedArchive],
         stale: Set<KeyPlace> = []
-    ) throws -> DocumentPlan {
+    ) -> DocumentPlan {
         var plan = DocumentPlan()
         plan.owned = own.count
         for wish in open {
             let key = Key(wish.place, of: self, rows)
-            if let rival = conflict(of: wish.demand, on: key), !takesOver {
-                plan.conflicts.append(.init(place: wish.place, owner: rival))
+            if !takesOver, let conflict = conflict(of: wish.demand, on: key) {
+                plan.conflicts.append(conflict)
                 continue
             }
             do {
                 let step = try step(for: wish.demand, on: key, effective[wish.place])
                 if let step { plan.steps.append(step) }
-            } catch let fault as DocumentPlan.Fault {
-                throw fault
             } catch {
-                throw DocumentPlan.Fault(place: wish.place, reason: error)
+                plan.faults.append(.init(place: wish.place, reason: error))
             }
         }
         for wish in held where stale.contains(wish.place) {
             if let step = refresh(wish, Key(wish.place, of: self, rows)) { plan.steps.append(step) }
         }
         for place in left {
-            let step = leave(Key(place, of: self, rows))
+            var step = leave(Key(place, of: self, rows))
+            step.leavesDocument = true
             if step.changesValue { plan.returned += 1 }
             plan.steps.append(step)
         }
@@ -192,11 +194,15 @@ package struct Planner {
         for demand: Demand, on key: Key, _ effective: KeyedArchive?
     ) throws -> DocumentPlan.Step? {
         switch demand {
-        case .value(let value): return whole(try desired(value, at: key.place), key)
+        case .value(let value):
+            let desired = desired(value, at: key.place)
+            var step = whole(desired.archive, key)
+            step.replacesType = desired.replacesType
+            return step
         case .absence: return whole(nil, key)
         case .once(let value):
             guard key.live == nil, !key.isOwned else { return nil }
-            return whole(try desired(value, at: key.place), key, isOnce: true)
+            return whole(value, key, isOnce: true)
         case .parts(let parts): return try self.parts(parts, key, effective)
         }
     }

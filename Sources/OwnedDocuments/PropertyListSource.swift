@@ -95,17 +95,15 @@ package struct PropertyListSource: DocumentSource {
 
     package func word() -> String? {
         guard let entries = PropertyListEntries(of: list, at: next) else { return nil }
-        let names = (0..<entries.count).compactMap { entries.key(at: $0) }
-        guard !names.contains(where: { PropertyListEntries.mayBeKeyOfArchive(Text($0)) }) else {
-            return nil
-        }
-        return names.first { $0.hasPrefix("$") }
+        return (0..<entries.count).lazy.compactMap { entries.key(at: $0) }
+            .first { DocumentWord(rawValue: $0) != nil }
     }
 
     package mutating func value() throws(DocumentError) -> KeyedArchive {
-        guard let entries = PropertyListEntries(of: list) else {
+        guard var entries = PropertyListEntries(of: list) else {
             preconditionFailure("The root is a dictionary.")
         }
+        entries.readsSpellings = true
         if let word = wordBelow(next) { throw .misplaced(word, at: place) }
         do {
             return try entries.archive(of: next, limits: .ofDocument)

@@ -262,6 +262,22 @@ extension [AppliedRow.Part] {
     }
 }
 
+extension [AppliedRow.Part] {
+    /// The paths of entries that had another's value, which these deeds have replaced and earlier ones have not.
+    func replaced(since earlier: [AppliedRow.Part]) -> [String] {
+        func formers(_ parts: [AppliedRow.Part]) -> [String: ValueChecksum] {
+            var formers: [String: ValueChecksum] = [:]
+            for part in parts {
+                guard case .value(_, let former?) = part.deed else { continue }
+                formers[part.path] = ValueChecksum(of: former)
+            }
+            return formers
+        }
+        let before = formers(earlier)
+        return formers(self).filter { $0.value != before[$0.key] }.keys.sorted()
+    }
+}
+
 extension AppliedRow.Part {
     /// Whether both are about elements, or both about a value.
     fileprivate func isLike(_ other: AppliedRow.Part) -> Bool {

@@ -5,7 +5,8 @@ internal import PropertyList
 
 /// A scalar of YAML, which is read by the core schema of YAML 1.2, section 10.3.2.
 ///
-/// What people take for something else than it is has to be quoted: a number with a leading zero, and nothing.
+/// What other readers, or people, take for something else has to be quoted: `yes`, a number with a leading zero,
+/// what is a number by one version of YAML only, and nothing.
 struct YAMLScalar {
     let text: String
     /// Whether it has neither quotes nor a tag, so that it may be something else than a string.
@@ -65,6 +66,11 @@ struct YAMLScalar {
                 "A number with a leading zero means different things to different readers. Quote it, or "
                     + "write it without the zero.", at: place)
         }
+        if isNumberByOneVersion {
+            throw DocumentError(
+                "'\(text)' is a number to some readers of YAML and a string to others. Quote it, or write the number "
+                    + "as digits, such as 100000 or 1.0e+5.", at: place)
+        }
         if case .real(let number) = kind, number.isInfinite, !text.contains("f"),
             !text.contains("F")
         {
@@ -94,6 +100,16 @@ struct YAMLScalar {
         case ".nan", ".NaN", ".NAN": return .real(.nan)
         default: return number
         }
+    }
+
+    /// Whether it is a number in YAML 1.1, on which PyYAML and Ruby are, or in YAML 1.2, but not in both.
+    private var isNumberByOneVersion: Bool {
+        let isNumber =
+            switch kind {
+            case .integer, .real: true
+            case .null, .boolean, .string: false
+            }
+        return isNumber != OldNumber.isNumber(text)
     }
 
     private var number: Kind {

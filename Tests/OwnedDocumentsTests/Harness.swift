@@ -9,6 +9,7 @@ struct Desk {
     private(set) var rows: [RowName: AppliedRow] = [:]
     /// What programs see of keys without a value.
     var defaults: [KeyPlace: KeyedArchive] = [:]
+    var typing: any Planner.Typing = PlainTyping()
 
     static let domain = "org.example.App"
 
@@ -40,12 +41,12 @@ struct Desk {
         _ document: OwnedDocument, force: Bool = false, removesFound: Bool = false
     ) throws -> DocumentPlan {
         let names = rows.keys.compactMap { RowName.parts(of: $0.text) }
-        var planner = try Planner(
+        var planner = Planner(
             document, live: live,
             own: Set(names.filter { $0.owner == document.owner }.map(\.place)),
             rivals: Dictionary(
                 grouping: names.filter { $0.owner != document.owner }, by: \.place
-            ).mapValues { $0.map(\.owner).sorted { $0.name < $1.name } }, typing: PlainTyping())
+            ).mapValues { $0.map(\.owner).sorted { $0.name < $1.name } }, typing: typing)
         planner.takesOver = force
         planner.removesFound = removesFound
         // The rows that it does not ask for are not there for it.
@@ -58,7 +59,7 @@ struct Desk {
             needed.insert(expected.name)
             stale.insert(expected.place)
         }
-        return try planner.plan(
+        return planner.plan(
             rows: rows.filter { needed.contains($0.key) }, effective: defaults, stale: stale)
     }
 
@@ -67,7 +68,7 @@ struct Desk {
     /// - Returns: Whether it did something.
     @discardableResult
     mutating func carryOut(_ plan: DocumentPlan) throws -> Bool {
-        guard plan.conflicts.isEmpty else { return false }
+        guard plan.conflicts.isEmpty, plan.faults.isEmpty else { return false }
         for step in plan.steps {
             live[step.place] = step.after
             for (name, row) in step.rows {
@@ -89,6 +90,19 @@ struct Desk {
 struct PlainTyping: Planner.Typing {
     func shown(_ value: KeyedArchive) -> KeyedArchive { value }
     func fitted(_ value: KeyedArchive, like other: KeyedArchive?) -> KeyedArchive { value }
+}
+
+/// Values that are integers have an exact type, which only integers fit.
+struct IntegerTyping: Planner.Typing {
+    struct Unfit: Error {}
+
+    func shown(_ value: KeyedArchive) -> KeyedArchive { value }
+    func fitted(_ value: KeyedArchive, like other: KeyedArchive?) throws -> KeyedArchive {
+        guard let other, Int(text(of: other)) != nil, Int(text(of: value)) == nil else {
+            return value
+        }
+        throw Unfit()
+    }
 }
 
 func archive(_ json: String) -> KeyedArchive {

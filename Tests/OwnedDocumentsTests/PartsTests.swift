@@ -97,14 +97,33 @@ struct PartsTests {
                 == 1)
     }
 
+    @Test func `An entry that others had is named if it is replaced, once`() throws {
+        var desk = Desk()
+        desk["D"] = #"{"x":1,"y":2}"#
+        let plan = try desk.plan("a", #"{"D": {"$merge": {"x": 5, "z": 6}}}"#)
+        #expect(plan.steps.map(\.replacedParts) == [["x"]])
+        try desk.carryOut(plan)
+        #expect(
+            try desk.plan("a", #"{"D": {"$merge": {"x": 5, "z": 7}}}"#).steps.map(\.replacedParts)
+                == [[]])
+        let conflict = try desk.plan("b", #"{"D": {"$merge": {"x": 5}}}"#).conflicts.first
+        #expect(conflict?.part == "x")
+    }
+
+    @Test func `An element that two owners want has not changed when one has gone`() throws {
+        var desk = Desk()
+        try desk.apply("a", #"{"L": {"$ensure": ["x"]}}"#)
+        try desk.apply("b", #"{"L": {"$ensure": ["x"]}}"#)
+        #expect(try desk.plan("b", "{}").steps.map(\.outcome) == [.own])
+    }
+
     @Test(arguments: [#""text""#, "5", #"{"a":1}"#])
     func `A value of another kind is refused`(_ value: String) throws {
         var desk = Desk()
         desk["List"] = value
-        #expect(throws: DocumentPlan.Fault.self) {
-            try desk.apply("a", #"{"List": {"$ensure": ["a"]}}"#)
-        }
-        #expect(desk["List"] == value)
+        let plan = try desk.plan("a", #"{"List": {"$ensure": ["a"]}, "Other": {"$ensure": ["a"]}}"#)
+        #expect(plan.faults.map(\.place.key) == ["List"])
+        #expect(try !desk.carryOut(plan) && desk.values == ["List": value])
     }
 
     @Test(arguments: [#""$remove": ["K"]"#, #""$remove": ["K*"]"#, #""K": ["x"]"#])

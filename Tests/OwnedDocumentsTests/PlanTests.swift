@@ -57,6 +57,37 @@ struct PlanTests {
         #expect(desk.values == ["A": "2"])
     }
 
+    @Test mutating func `A date holds in both forms that an archive has of it`() throws {
+        let object = #"{"$class":"NSDate","NS.time":662688000.0}"#
+        let bare = #"{"$date":662688000.0}"#
+        for (first, second) in [(object, bare), (bare, object)] {
+            for (stored, wanted) in [(first, second), ("[\(first)]", "[\(second)]")] {
+                desk["D"] = stored
+                #expect(try desk.apply("a", "{\"D\": \(wanted)}"))
+                #expect(desk["D"] == stored)
+                #expect(try !desk.apply("a", "{\"D\": \(wanted)}"))
+                try desk.unapply("a")
+            }
+        }
+        desk["D"] = object
+        try desk.apply("a", #"{"D": {"$date":662688001.0}}"#)
+        #expect(desk["D"] == #"{"$date":662688001.0}"#)
+    }
+
+    @Test mutating func `A whole value replaces one with another exact type, which comes back`()
+        throws
+    {
+        desk["A"] = "3"
+        desk.typing = IntegerTyping()
+        let plan = try desk.plan("a", #"{"A": "three", "B": "b"}"#)
+        #expect(plan.faults.isEmpty && plan.steps.map(\.replacesType) == [true, false])
+        try desk.carryOut(plan)
+        try desk.apply("a", #"{"A": "four"}"#)
+        #expect(desk["A"] == "\"four\"")
+        try desk.unapply("a")
+        #expect(desk.values == ["A": "3"])
+    }
+
     @Test mutating func `A value that was set once is the user's from then on`() throws {
         let document = #"{"$once": {"A": 1}}"#
         try desk.apply("a", document)

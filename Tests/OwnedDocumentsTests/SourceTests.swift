@@ -153,6 +153,9 @@ struct SourceTests {
             1, 44
         ),
         ("{\"$defaults\": 1, \"owner\": \"a\", \"domains\": {\"a\": 5}}", 1, 44),
+        ("{\"$defaults\": 1, \"owner\": \"a\", \"domains\": {\"-g\": {}}}", 1, 44),
+        ("{\"$defaults\": 1, \"owner\": \"a\", \"domains\": {\"a.b.plist\": {}}}", 1, 44),
+        ("{\"$defaults\": 1, \"owner\": \"a\", \"domains\": {\"--force\": {}}}", 1, 44),
     ])
     func `A fault has its place`(_ json: String, _ line: Int, _ column: Int) throws {
         let error = #expect(throws: DocumentError.self) {
@@ -189,6 +192,58 @@ struct SourceTests {
                 && RowName(document.owner, places[0]) != RowName(document.owner, places[1]))
     }
 
+    @Test func `A domain that commands read as another one is refused with its name`() {
+        for (word, name) in [
+            ("-globalDomain", "NSGlobalDomain"), ("a.b.plist", "a.b"),
+            ("kCFPreferencesAnyApplication", "NSGlobalDomain"),
+        ] {
+            let json = #"{"$defaults": 1, "owner": "a", "domains": {"\#(word)": {"K": 1}}}"#
+            let error = #expect(throws: DocumentError.self) {
+                try document(JSONSource(Array(json.utf8)))
+            }
+            #expect(error?.message.contains("means the domain \(name).") == true, "\(word)")
+        }
+    }
+
+    @Test func `A property list spells objects and data as the other forms do, at each depth`()
+        throws
+    {
+        func entry(_ xml: String) -> String { "<dict><key>K</key>\(xml)</dict>" }
+        let object =
+            "<dict><key>name</key><string>ada</string><key>$class</key><string>Account</string></dict>"
+        for (xml, json) in [
+            (object, #"{"$class":"Account","name":"ada"}"#),
+            ("<array>\(object)</array>", #"[{"$class":"Account","name":"ada"}]"#),
+            ("<dict><key>$data</key><string>AAE=</string></dict>", #"{"$data":"AAE="}"#),
+            (
+                "<dict><key>a</key><dict><key>$real</key><string>inf</string></dict></dict>",
+                #"{"a":{"$real":"inf"}}"#
+            ),
+        ] {
+            var reader = DocumentReader(
+                try PropertyListSource(Array("<plist>\(entry(xml))</plist>".utf8)), onHost: "here")
+            let document = try reader.domain("a.b", of: try #require(Owner("a")))
+            guard case .value(let value) = document.wishes.first?.demand else {
+                Issue.record("\(xml)")
+                continue
+            }
+            #expect(text(of: value) == json)
+        }
+        let unknown = "<dict><key>a</key><dict><key>$foo</key><true/></dict></dict>"
+        #expect(throws: DocumentError.self) {
+            var reader = DocumentReader(
+                try PropertyListSource(Array("<plist>\(entry(unknown))</plist>".utf8)),
+                onHost: "here")
+            _ = try reader.domain("a.b", of: try #require(Owner("a")))
+        }
+    }
+
+    @Test func `The name of a machine is the same in any case`() throws {
+        let json = #"{"$defaults": 1, "owner": "a", "hosts": {"HERE": {"a.b": {"C": 1}}}}"#
+        let document = try document(JSONSource(Array(json.utf8)))
+        #expect(document.wishes.map(\.place.domain) == ["a.b@host"] && document.namesThisHost)
+    }
+
     @Test func `A document for other machines has keys`() throws {
         let json = #"{"$defaults": 1, "owner": "a", "hosts": {"other": {"a.b": {"C": 1}}}}"#
         let document = try document(JSONSource(Array(json.utf8)))
@@ -203,9 +258,10 @@ struct SourceTests {
 
     @Test(arguments: [
         ("null", "null"), ("~", "null"), ("true", "true"), ("False", "false"), ("0", "0"),
-        ("-12", "-12"), ("+7", "7"), ("0x1F", "31"), ("0o17", "15"), ("1e3", "1000.0"),
+        ("-12", "-12"), ("+7", "7"), ("0x1F", "31"), ("1.0e+3", "1000.0"),
         ("1.5", "1.5"), (".5", "0.5"), ("5.", "5.0"), ("-.inf", "{\"$real\":\"-inf\"}"),
-        ("1_000", "\"1_000\""), ("12:30", "\"12:30\""), ("2001-01-01", "\"2001-01-01\""),
+        ("'1_000'", "\"1_000\""), ("\"12:30\"", "\"12:30\""), ("1:75", "\"1:75\""),
+        ("2001-01-01", "\"2001-01-01\""),
         ("\"true\"", "\"true\""), ("'no'", "\"no\""), ("!!str 5", "\"5\""),
         ("!!binary aGk=", "{\"$data\":\"aGk=\"}"), ("x y", "\"x y\""),
         ("|\n  a\n  b\n", "\"a\\nb\\n\""),
@@ -230,7 +286,10 @@ struct SourceTests {
         ("a: {b: Off}", 1, 8), ("<<: {b: 1}", 1, 1), ("a: !!int 5", 1, 4), ("a: !x [1]", 1, 4),
         ("a: 1\n---\nb: 2", 2, 1), ("a: 1\nb: 2\na: 3", 3, 1), ("a: {x: 1, x: 2}", 1, 11),
         ("? [a]\n: 1", 1, 3), ("a: &x [*x]", 1, 8), ("a: *b", 1, 4), ("[a]", 1, 1), ("a: [b", 2, 1),
-        ("a: !!binary '%'", 1, 4), ("a: 999999999999999999999999999999999999999999", 1, 4),
+        ("a: 1e5", 1, 4), ("a: 12e03", 1, 4), ("a: 1.5e3", 1, 4), ("a: 0o17", 1, 4),
+        ("a: 1_000", 1, 4), ("a: 0b101", 1, 4), ("a: -190:20:30", 1, 4), ("a: 1:30.5", 1, 4),
+        ("a: [12:30]", 1, 5), ("a: 0x1_F", 1, 4), ("a: !!binary '%'", 1, 4),
+        ("a: 999999999999999999999999999999999999999999", 1, 4),
     ])
     func `What other readers read otherwise is refused`(
         _ yaml: String, _ line: Int, _ column: Int

@@ -20,10 +20,15 @@ package struct PropertyListForm {
     }
 
     private let list: PropertyList
+    private let readsSpellings: Bool
 
     /// Prepares to walk over values of a list.
-    package init(of list: PropertyList) {
+    ///
+    /// - Parameter readsSpellings: Whether keys that begin with `$` spell objects, as in JSON. Otherwise such a
+    ///   dictionary is an application's own.
+    package init(of list: PropertyList, readsSpellings: Bool = false) {
         self.list = list
+        self.readsSpellings = readsSpellings
     }
 
     /// Passes on the value at `root`.
@@ -69,7 +74,7 @@ package struct PropertyListForm {
             }
             try sink.beginDictionary()
             let names = list.elements(of: keys).map(text)
-            if names.contains(where: { $0.hasPrefix("$") }) {
+            if !readsSpellings, names.contains(where: { $0.hasPrefix("$") }) {
                 try sink.beginPairs(names)
                 stack.append(Frame(keys: nil, values: values, end: .objectOfArray))
             } else {

@@ -44,7 +44,11 @@ struct Apply: AsyncParsableCommand {
         case yaml
     }
 
-    @Option(help: "The form of the file: yaml. Files that end in .yaml or .yml do not need it.")
+    @Option(
+        help: """
+            The form of the file: yaml. Files that end in .yaml or .yml, and documents with $defaults, do not \
+            need it.
+            """)
     var format: Format?
 
     @OptionGroup var options: DocumentOptions

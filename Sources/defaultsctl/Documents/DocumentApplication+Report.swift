@@ -1,6 +1,7 @@
 import ArgumentParser
 import DefaultsClient
 import OwnedDocuments
+import SystemCalls
 
 extension DocumentApplication {
     /// Makes the change, and says what it was.
@@ -11,14 +12,17 @@ extension DocumentApplication {
         } else if options.changesNothing {
             try SafeOutput.print(planned.text())
         }
-        for remark in planned.remarks(
-            for: document.owner, isPlanned: options.changesNothing)
-        where !options.json {
-            Complaint.say(remark)
+        if document.namesOtherHosts, !document.namesThisHost {
+            Complaint.say(ToolError.otherHosts(than: HostName.current))
+        }
+        if !options.json {
+            planned.say(for: document.owner, isPlanned: options.changesNothing)
         }
         if options.changesNothing {
             if options.check, !planned.isEmpty { throw Self.somethingToDo }
         } else {
+            // What holds already may be in memory only.
+            if change.wait, planned.isEmpty { try await defaults.synchronize() }
             try await change.report(!planned.isEmpty, on: defaults)
         }
     }

@@ -14,13 +14,29 @@ struct DocumentApplication {
     private var takesBack: Bool { ownership == nil }
 
     /// - Returns: What is to be done, or was done.
+    /// - Throws: `ToolError`, which says so if a part was done.
     func run(on defaults: RemoteDefaults, isDurable: Bool) async throws -> PlannedChange {
-        try await defaults.retrying {
-            let (state, planned) = try await plan(on: defaults)
-            if !options.changesNothing {
-                try await carryOut(planned, state, on: defaults, isDurable: isDurable)
+        var done = DoneParts()
+        var latest: OwnedState?
+        do {
+            return try await defaults.retrying {
+                let (state, planned) = try await plan(on: defaults)
+                latest = state
+                let changes = try changes(planned, state)
+                if !options.changesNothing {
+                    for change in changes {
+                        try await change.make(on: defaults, isDurable: isDurable)
+                        done.add(change)
+                    }
+                }
+                return planned
             }
-            return planned
+        } catch let error as DefaultsError where error.code == .conflict {
+            throw done.remarked(ToolError.keptChanging(try await latest?.changedKey(in: defaults)))
+        } catch is ChangedMeanwhile {
+            throw done.remarked(ToolError.keptChanging(nil))
+        } catch {
+            throw done.remarked(error)
         }
     }
 
@@ -28,26 +44,23 @@ struct DocumentApplication {
 
     private func plan(on defaults: RemoteDefaults) async throws -> (OwnedState, PlannedChange) {
         var state = try await OwnedState(for: document, from: defaults)
-        let plan: DocumentPlan
-        do {
-            var planner = try Planner(
-                document, live: state.live, own: state.own, rivals: state.rivals,
-                typing: StoredTyping())
-            planner.takesOver = ownership?.forceConflicts ?? false
-            planner.removesFound = options.adopted == .remove
-            try await state.readRows(planner.neededRows(), from: defaults)
-            let effective = try await state.effective(for: document, from: defaults)
-            let stale = try await state.staleKeys(among: planner.expectedRows, from: defaults)
-            plan = try planner.plan(rows: state.rows, effective: effective, stale: stale)
-        } catch let fault as DocumentPlan.Fault {
-            throw ToolError.unfitForKey(fault.place, because: fault.reason)
-        }
+        var planner = Planner(
+            document, live: state.live, own: state.own, rivals: state.rivals, typing: StoredTyping()
+        )
+        planner.takesOver = ownership?.forceConflicts ?? false
+        planner.removesFound = options.adopted == .remove
+        try await state.readRows(planner.neededRows(), from: defaults)
+        let effective = try await state.effective(for: document, from: defaults)
+        let stale = try await state.staleKeys(among: planner.expectedRows, from: defaults)
+        let plan = planner.plan(rows: state.rows, effective: effective, stale: stale)
+        if !plan.faults.isEmpty { throw ToolError.unfitForKeys(plan.faults) }
         if !plan.conflicts.isEmpty {
             throw ToolError.ownedByOthers(plan.conflicts, by: document.owner)
         }
         let isMuch = plan.owned >= 10 && plan.returned * 2 > plan.owned
-        if isMuch, ownership?.yes == false, !options.dryRun { try confirm(plan) }
-        let planned = try await PlannedChange(plan, options: options, checking: defaults)
+        if isMuch, ownership?.yes == false { try confirm(plan) }
+        let planned = try await PlannedChange(
+            plan, of: document, options: options, checking: defaults)
         return (state, planned)
     }
 
@@ -56,31 +69,51 @@ struct DocumentApplication {
         let fact =
             "\(plan.returned) of the \(counted(plan.owned, "key")) of \(document.owner.name) are not in the "
             + "document any more, and get back what they had before."
+        guard !options.dryRun else {
+            return Complaint.sayOnce("\(fact) 'defaultsctl apply' asks, or needs --yes.")
+        }
         guard Confirmation.canBeAsked, !options.check else { throw ToolError.muchGoesBack(fact) }
         guard Confirmation.isGiven(fact) else { throw ToolError.notConfirmed }
     }
 
     // MARK: The change
 
-    private func carryOut(
-        _ planned: PlannedChange, _ state: OwnedState, on defaults: RemoteDefaults, isDurable: Bool
-    ) async throws {
-        var change = OneChange(state)
-        for step in planned.steps {
-            let step = try WrittenStep(step)
-            if takesBack, change.bytes + step.bytes > RemoteDefaults.mostBytesOfChange {
-                // Each part of what goes back is whole by itself: the keys with their rows.
-                try await change.make(on: defaults, isDurable: isDurable)
-                change = OneChange(state)
-            }
-            change.add(step)
+    /// The changes that are made one after the other: what the document wants is one, and what goes back
+    /// fills it up, and is divided among others if it is too much.
+    private func changes(_ planned: PlannedChange, _ state: OwnedState) throws -> [OneChange] {
+        var changes = [OneChange(state)]
+        for step in planned.steps where !step.leavesDocument {
+            changes[0].add(try WrittenStep(step))
         }
-        guard takesBack || change.bytes <= RemoteDefaults.mostBytesOfChange else {
+        guard changes[0].bytes <= RemoteDefaults.mostBytesOfChange else {
             throw ToolError.documentTooLarge(
-                values: change.valueBytes, rows: change.bytes - change.valueBytes,
+                changes[0].bytes, kept: changes[0].keptBytes,
                 most: RemoteDefaults.mostBytesOfChange)
         }
-        try await change.make(on: defaults, isDurable: isDurable)
+        for step in planned.steps where step.leavesDocument {
+            let step = try WrittenStep(step)
+            let isFull =
+                changes[changes.count - 1].bytes + step.bytes > RemoteDefaults.mostBytesOfChange
+            if isFull { changes.append(OneChange(state)) }
+            // Each is whole by itself: the keys with their rows.
+            changes[changes.count - 1].add(step)
+        }
+        return changes
+    }
+}
+
+/// What was done before an error.
+private struct DoneParts {
+    private var keys = 0
+
+    mutating func add(_ change: OneChange) { keys += change.count }
+
+    /// The error, which says what was done.
+    func remarked(_ error: any Error) -> any Error {
+        guard keys > 0 else { return error }
+        return ToolError(error).remarking(
+            "\(counted(keys, "key")) had been changed before. Run the command again for the others."
+        )
     }
 }
 
@@ -90,6 +123,8 @@ private struct WrittenStep {
     /// The key's value; nil if it does not change.
     let value: Value?
     let rows: [(name: RowName, archive: KeyedArchive?)]
+    /// The bytes of the row's value that comes back later.
+    let keptBytes: Int
 
     /// A value, or none.
     struct Value {
@@ -100,12 +135,16 @@ private struct WrittenStep {
         place = step.place
         value = step.changesValue ? Value(archive: step.after) : nil
         rows = try step.rows.map { ($0.name, try $0.row?.archive()) }
+        keptBytes = step.rows.reduce(0) {
+            if case .archive(let archive)? = $1.row?.former { $0 + archive.bytes.count } else { $0 }
+        }
     }
 
-    var valueBytes: Int { value.map { ($0.archive?.bytes.count ?? 0) + place.key.utf8.count } ?? 0 }
-
     var bytes: Int {
-        rows.reduce(valueBytes) { $0 + ($1.archive?.bytes.count ?? 0) + $1.name.text.utf8.count }
+        let valueBytes = value.map { ($0.archive?.bytes.count ?? 0) + place.key.utf8.count } ?? 0
+        return rows.reduce(valueBytes) {
+            $0 + ($1.archive?.bytes.count ?? 0) + $1.name.text.utf8.count
+        }
     }
 }
 
@@ -113,16 +152,20 @@ private struct WrittenStep {
 private struct OneChange {
     private let state: OwnedState
     private var transactions: [String: DefaultsTransaction] = [:]
+    /// How many keys have a new value, or a new owner.
+    private(set) var count = 0
     private(set) var bytes = 0
-    private(set) var valueBytes = 0
+    /// The bytes of values that come back later.
+    private(set) var keptBytes = 0
 
     init(_ state: OwnedState) {
         self.state = state
     }
 
     mutating func add(_ step: WrittenStep) {
+        count += 1
         bytes += step.bytes
-        valueBytes += step.valueBytes
+        keptBytes += step.keptBytes
         if let value = step.value { set(step.place, to: value.archive) }
         expect(step.place)
         for (name, archive) in step.rows {

@@ -60,7 +60,8 @@ struct DocumentDirectory {
             DocumentInput.contents(of: file, named: file), isYAML: DocumentInput.isYAML(name),
             named: file)
         if text.hasHeader { return (try text.document(), true) }
-        guard let owner else { throw ToolError.directoryWithoutOwner(path) }
+        try text.checkForm()
+        guard let owner else { throw ToolError.fileWithoutOwner(file) }
         let domain = String(name.dropLast(Self.ending(of: name)?.count ?? 0))
         // An export has a file for each layer of the user's, too: DOMAIN@host.json.
         guard DomainRule.allows(String(domain.prefix { $0 != "@" })),

@@ -45,10 +45,14 @@ enum DocumentInput {
         }
         if let domain {
             guard let owner else { throw ToolError.domainWithoutOwner }
+            let domain = try DomainWord(domain).name
             return .document(try text.document(ofDomain: domain, for: owner))
         }
         guard owner == nil, !text.isMeantAsDocument, !(bytes.isEmpty && path.hasSuffix(".json"))
-        else { throw ToolError.input(name, ToolError.noHeader) }
+        else {
+            try text.checkForm()
+            throw ToolError.input(name, ToolError.noHeader(isYAML: isYAML))
+        }
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ToolError.input(name, "It is not UTF-8 text.")
         }

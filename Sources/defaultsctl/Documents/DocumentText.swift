@@ -21,6 +21,7 @@ struct DocumentText {
     init(_ bytes: [UInt8], isYAML: Bool, named name: String) throws(ToolError) {
         self.name = name
         let isPropertyList = DomainFormat(of: bytes) != nil
+        let isYAML = isYAML || !isPropertyList && Self.looksLikeYAML(bytes)
         do throws(DocumentError) {
             let source: any DocumentSource
             if isYAML {
@@ -38,8 +39,23 @@ struct DocumentText {
             guard !isYAML, !isPropertyList else { throw .input(name, error) }
             source = .failure(error)
             hasHeader = false
-            isMeantAsDocument =
-                name.lowercased().hasSuffix(".plist") || bytes.starts(with: Self.header.utf8)
+            isMeantAsDocument = name.lowercased().hasSuffix(".plist")
+        }
+    }
+
+    /// Whether a line begins with the header, as no JSON and no line with a change does.
+    private static func looksLikeYAML(_ bytes: [UInt8]) -> Bool {
+        let header = "\(header):".utf8
+        return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: header) }
+    }
+
+    /// Reads all of it, and throws what is wrong with its form: then the header may be after the fault.
+    func checkForm() throws(ToolError) {
+        guard case .success(var source) = source else { return }
+        do throws(DocumentError) {
+            while try source.nextKey() != nil { try source.skipValue() }
+        } catch {
+            throw .input(name, error)
         }
     }
 

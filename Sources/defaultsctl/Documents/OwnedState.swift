@@ -131,6 +131,26 @@ struct OwnedState {
         }
     }
 
+    /// A key that has changed since it was read; nil if none has.
+    func changedKey(in defaults: RemoteDefaults) async throws -> KeyPlace? {
+        let domains = Set(live.keys.map(\.domain)).union(generations.keys.map(\.domain))
+        for domain in domains.sorted() where domain != AppliedTerms.domain {
+            let now = Dictionary(
+                try await defaults.entries(in: domain).entries.map { ($0.key, $0.archive) }
+            ) { first, _ in first }
+            let known = Set(live.keys).union(generations.keys).filter { $0.domain == domain }
+            let changed = known.sorted().first { place in
+                switch (live[place], now[place.key]) {
+                case (nil, nil): false
+                case (let one?, let two?): !one.isSame(as: two)
+                default: true
+                }
+            }
+            if let changed { return changed }
+        }
+        return nil
+    }
+
     private static func row(_ archive: KeyedArchive, named name: RowName) throws -> AppliedRow? {
         do throws(AppliedRow.Fault) {
             let row = try AppliedRow(archive)

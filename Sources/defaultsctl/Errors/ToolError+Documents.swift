@@ -14,10 +14,12 @@ extension ToolError {
     static let domainWithoutOwner = ToolError(
         "A file of one domain needs an owner, too: --owner NAME.", wrongLine)
 
-    static let noHeader = ToolError(
-        "The input is not a document: \"$defaults\" is missing. If it is YAML, give --format yaml. If it is one "
-            + "domain, give --domain and --owner.",
-        refused)
+    static func noHeader(isYAML: Bool) -> ToolError {
+        ToolError(
+            "The input is not a document: \"$defaults\" is missing. "
+                + (isYAML ? "" : "If it is YAML, give --format yaml. ")
+                + "If it is one domain, give --domain and --owner.", refused)
+    }
 
     static func optionOfDocuments(_ option: String) -> ToolError {
         ToolError(
@@ -25,8 +27,13 @@ extension ToolError {
             wrongLine)
     }
 
-    static func directoryWithoutOwner(_ path: String) -> ToolError {
-        ToolError("The files in \(path.fileTitle) name no owner. Give --owner NAME.", wrongLine)
+    static func fileWithoutOwner(_ path: String) -> ToolError {
+        ToolError("\(path.fileTitle) does not name an owner. Give --owner NAME.", wrongLine)
+    }
+
+    static func otherHosts(than host: String) -> String {
+        "The document has nothing for this machine alone: it is not among the hosts, and is called "
+            + "\(host.onOneLine)."
     }
 
     static func emptyDocument(_ owner: Owner) -> ToolError {
@@ -41,15 +48,28 @@ extension ToolError {
                 + "Use that version.", refused, remark: .nothingChanged)
     }
 
-    static func unfitForKey(_ place: KeyPlace, because reason: any Error) -> ToolError {
-        ToolError(
-            "\(place.domain.onOneLine) '\(place.key.inBrief)': \(ToolError(reason).fact)", refused,
-            remark: .nothingChanged)
+    static func unfitForKeys(_ faults: [DocumentPlan.Fault]) -> ToolError {
+        let sentences = faults.prefix(mostNamed).map { fault in
+            "\(fault.place.domain.onOneLine) '\(fault.place.key.inBrief)': \(ToolError(fault.reason).fact)"
+        }
+        let others = faults.count - sentences.count
+        return ToolError(
+            sentences.joined(separator: " ")
+                + (others > 0 ? " \(counted(others, "other key")) cannot be made, either." : ""),
+            refused, remark: .nothingChanged)
+    }
+
+    /// Another program has changed the same keys at each attempt.
+    static func keptChanging(_ place: KeyPlace?) -> ToolError {
+        guard let place else { return ToolError(ChangedMeanwhile()) }
+        return ToolError(
+            "Another program keeps changing '\(place.key.inBrief)' of \(place.domain.onOneLine). Quit it, and run "
+                + "the command again.", refused, remark: .nothingChanged)
     }
 
     static func ownedByOthers(_ conflicts: [DocumentPlan.Conflict], by owner: Owner) -> ToolError {
         let keys = conflicts.prefix(mostNamed).map {
-            "\($0.place.key.inBrief) of \($0.place.domain.onOneLine) (\($0.owner.name))"
+            "\($0.name.inBrief) of \($0.place.domain.onOneLine) (\($0.owner.name))"
         }
         let others = conflicts.count - keys.count
         return ToolError(
@@ -75,9 +95,9 @@ extension ToolError {
         ToolError("\(fact) If that is meant, give --yes.", refused, remark: .nothingChanged)
     }
 
-    static func documentTooLarge(values: Int, rows: Int, most: Int) -> ToolError {
+    static func documentTooLarge(_ bytes: Int, kept: Int, most: Int) -> ToolError {
         ToolError(
-            "The change has \(values >> 20) MiB of values and \(rows >> 20) MiB of what comes back later, but "
+            "The change has \(bytes >> 20) MiB, of which \(kept >> 20) MiB are values that come back later, but "
                 + "one change has at most \(most >> 20) MiB. Divide the document among several owners.",
             refused, remark: .nothingChanged)
     }
@@ -89,5 +109,13 @@ extension ToolError {
     static func noOwner(_ owner: Owner, among owners: [String]) -> ToolError {
         let meant = Spelling.nearest(to: owner.name, among: owners).map { " Did you mean '\($0)'?" }
         return ToolError("\(owner.name) owns no keys." + (meant ?? ""), refused)
+    }
+}
+
+extension DocumentPlan.Conflict {
+    /// The key, or the part of its value that both want.
+    fileprivate var name: String {
+        guard let part, !part.isEmpty else { return place.key }
+        return "\(place.key).\(part)"
     }
 }

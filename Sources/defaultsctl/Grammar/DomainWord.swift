@@ -5,11 +5,6 @@ import DefaultsTerms
 ///
 /// It means the same everywhere that a domain may stand.
 struct DomainWord {
-    private static let globalNames: Set<String> = [
-        GlobalDomain.name, GlobalDomain.title, GlobalDomain.constant, ".GlobalPreferences",
-    ]
-    /// Spellings of the global domain that begin with a hyphen, for which case does not matter.
-    private static let globalFlags: Set<String> = ["-g", "-globaldomain"]
     private static let applicationFlag = "-app"
 
     let name: String
@@ -45,7 +40,7 @@ struct DomainWord {
         let word = file?.domain ?? word
         let base = String(word.prefix { $0 != "@" })
         let layer = word.dropFirst(base.count)
-        if Self.globalNames.contains(base) || Self.globalFlags.contains(base.lowercased()) {
+        if CommandSpelling.isGlobal(base) {
             name = GlobalDomain.name + layer
             return
         }
@@ -76,12 +71,11 @@ struct DomainWord {
 
     /// Whether a word can only be a domain, and not a file.
     static func isFlag(_ word: String) -> Bool {
-        let flag = word.lowercased()
-        return flag == applicationFlag || globalFlags.contains(flag)
+        word.lowercased() == applicationFlag || CommandSpelling.isGlobalFlag(word)
     }
 
     private static func isPath(_ word: String) -> Bool {
-        word.contains("/") || word.hasPrefix("~") || word.hasSuffix(".plist")
+        word.contains("/") || word.hasPrefix("~") || word.hasSuffix(CommandSpelling.fileEnding)
     }
 }
 
@@ -102,8 +96,9 @@ struct PreferencesPath {
     init?(_ word: String) {
         let parts = word.split(separator: "/", omittingEmptySubsequences: false)
         guard let last = parts.last else { return nil }
-        let hasEnding = last.hasSuffix(".plist")
-        let file = hasEnding ? last.dropLast(".plist".count) : last
+        let ending = CommandSpelling.fileEnding
+        let hasEnding = last.hasSuffix(ending)
+        let file = hasEnding ? last.dropLast(ending.count) : last
         if parts.count == 1 {
             guard hasEnding else { return nil }
             (domain, isByHost) = (String(file), false)
