@@ -30,6 +30,13 @@ package struct OwnedDocument: Sendable {
     /// Whether it wants nothing, of any machine.
     package var isEmpty: Bool { wishes.isEmpty && removals.isEmpty && !namesOtherHosts }
 
+    /// The document on all machines but the one that it is for.
+    package func ofOtherHost() -> OwnedDocument {
+        var document = OwnedDocument(of: owner)
+        document.namesOtherHosts = !isEmpty
+        return document
+    }
+
     /// Adds what another file of the owner wants.
     ///
     /// - Throws: ``DocumentError`` if both want something of one key.

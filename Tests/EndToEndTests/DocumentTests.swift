@@ -138,6 +138,20 @@ import Testing
         #expect(desktop.tool("read", Self.app, "Number").output == "5\n")
     }
 
+    @Test func `A value that does not fit an exact type replaces it, with what schemas say of it`()
+        throws
+    {
+        let exact = #"{"$class": "GVariant", "type": "u", "value": 5}"#
+        for key in ["A", "B"] { desktop.tool("write", Self.app, key, "--json", exact) }
+        let result = try apply(#"{"A": "five", "B": "six", "C": 1}"#)
+        #expect(result.status == 0, "\(result)")
+        #expect(
+            result.error.contains("do not fit them: A of \(Self.app), B of \(Self.app)."),
+            "\(result)")
+        desktop.tool("unapply", "me")
+        #expect(desktop.tool("read-type", Self.app, "A").output.contains("type u)"))
+    }
+
     @Test func `Ten thousand keys of which three differ are three changes and their rows`() throws {
         let keys = (0..<10_000).map { "\"K\($0)\": \($0)" }
         #expect(try apply("{\(keys.joined(separator: ", "))}").status == 0)
@@ -199,7 +213,8 @@ import Testing
         let folder = desktop.directory.path + "/all"
         #expect(desktop.tool("export", "--all", "--directory", folder).status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        #expect(names == ["NSGlobalDomain.json", "\(Self.app).json", "\(Self.app)@host.json"])
+        let host = ProcessInfo.processInfo.hostName
+        #expect(names == ["NSGlobalDomain.json", "\(Self.app).json", "\(Self.app)@\(host).json"])
         let first = try names.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
         #expect(desktop.tool("export", "--all", "--directory", folder).status == 0)
         #expect(
@@ -212,6 +227,65 @@ import Testing
         #expect(
             applied.output.split(separator: "\n").allSatisfy { $0.hasPrefix("own ") }, "\(applied)")
         #expect(applied.error.contains("becomes the owner of everything"))
+        #expect(applied.output.contains("own \(Self.app)@host Screen: 2\n"))
+    }
+
+    @Test func `A directory has the files of several machines, and each takes its own`() throws {
+        try FileManager.default.createDirectory(
+            atPath: desktop.directory.path + "/dots", withIntermediateDirectories: false)
+        let host = ProcessInfo.processInfo.hostName
+        for (name, value) in [("", 1), ("@another-machine", 2), ("@\(host.uppercased())", 3)] {
+            _ = try write("{\"K\": \(value)}", to: "dots/\(Self.app)\(name).json")
+        }
+        let path = desktop.directory.path + "/dots"
+        #expect(desktop.tool("apply", path, "--owner", "me").status == 0)
+        #expect(json() == "{\"K\":1}\n" && json("\(Self.app)@host") == "{\"K\":3}\n")
+        // What is for other machines is checked, and stays where the export writes.
+        #expect(
+            desktop.tool("export", "--all", "--directory", path).error.contains(host.uppercased()))
+        _ = try write("{\"K\": }", to: "dots/\(Self.app)@another-machine.json")
+        let refused = desktop.tool("apply", path, "--owner", "me")
+        #expect(refused.status == 1 && refused.error.contains("another-machine.json, line 1"))
+    }
+
+    @Test func `What is wrong in a document is said, and not that it has no header or owner`()
+        throws
+    {
+        let late = try write(#"{"owner": "me", "domains": {"a.b": {"K": 1,}}, "$defaults": 1}"#)
+        let result = desktop.tool("apply", late)
+        #expect(result.status == 1 && result.error.contains("line 1, column 44"), "\(result)")
+        let yaml = try write("# mine\n$defaults: 1\nowner: me\ndomains: {\(Self.app): {K: 1}}\n")
+        #expect(desktop.tool("apply", yaml).status == 0)
+        #expect(json() == "{\"K\":1}\n")
+    }
+
+    @Test func `A dry run says what apply asks, and a check measures what it would refuse`() throws
+    {
+        let keys = (0..<12).map { "\"K\($0)\": \($0)" }
+        try apply("{\(keys.joined(separator: ", "))}")
+        let planned = try apply(#"{"K0": 0}"#, "--dry-run")
+        #expect(planned.status == 0 && planned.error.contains("needs --yes"), "\(planned)")
+        let large = String(repeating: "x", count: 13 << 20)
+        let values = (0..<5).map { "\"L\($0)\": \"\(large)\"" }.joined(separator: ", ")
+        let checked = try apply("{\(values)}", owner: "large", "--check")
+        #expect(checked.status == 1 && checked.error.contains("at most 60 MiB"), "\(checked)")
+    }
+
+    @Test func `A document may become much shorter, whatever goes back`() throws {
+        let large = String(repeating: "x", count: 13 << 20)
+        for number in 0..<6 {
+            let line = try write(
+                #"{"domain": "\#(Self.app)", "key": "L\#(number)", "value": "\#(large)"}"#)
+            #expect(desktop.tool("apply", line).status == 0)
+        }
+        // In steps: what comes back later of all six would not fit into one change.
+        for count in [2, 4, 6] {
+            let keys = (0..<count).map { #""L\#($0)": 2"# }.joined(separator: ", ")
+            #expect(try apply("{\(keys)}").status == 0)
+        }
+        #expect(try apply(#"{"Other": 1}"#, "--yes").status == 0)
+        #expect(desktop.tool("read", Self.app, "L5").output.utf8.count == large.utf8.count + 1)
+        #expect(desktop.tool("owners").output == "me  1\n")
     }
 
     @Test func `Without a bus a daemon runs for it, and what documents own is not searched`() throws

@@ -70,6 +70,28 @@ final class FullDiskTests {
         #expect(desktop.call("Synchronize").status == 0)
     }
 
+    @Test func `A document that holds in memory only is not success if it has to be on disk`()
+        throws
+    {
+        let file = try desktop.directory.write(
+            #"{"$defaults": 1, "owner": "me", "domains": {"org.example.App": {"Key": 1}}}"#,
+            to: "document.json")
+        #expect(desktop.tool("write", "--wait", "org.example.App", "Other", "1").status == 0)
+        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
+        let large = String(repeating: "x", count: 100_000)
+        // The first may find room in the log.
+        for number in 1...3 {
+            desktop.tool("write", "org.example.App", "Key\(number)", large)
+        }
+        #expect(desktop.tool("apply", file).status == 0)
+        for _ in 1...2 {
+            let again = desktop.tool("apply", file, "--wait", "--changed")
+            #expect(again.status == 74 && again.output.isEmpty, "\(again)")
+        }
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        #expect(desktop.tool("apply", file, "--wait", "--changed").output == "unchanged\n")
+    }
+
     @Test func `A damaged store that cannot be rebuilt is reported by StorageError`() throws {
         #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
         try desktop.stopDaemon()

@@ -219,11 +219,15 @@ extension [DomainEdits] {
             }
             transactions.append((edits.domain, transaction))
         }
-        if transactions.count == 1 {
-            transactions[0].transaction.isDurable = isDurable
-            try await defaults.apply(transactions[0].transaction, in: transactions[0].domain)
-        } else {
-            try await defaults.applyAll(transactions, isDurable: isDurable)
+        do {
+            if transactions.count == 1 {
+                transactions[0].transaction.isDurable = isDurable
+                try await defaults.apply(transactions[0].transaction, in: transactions[0].domain)
+            } else {
+                try await defaults.applyAll(transactions, isDurable: isDurable)
+            }
+        } catch {
+            throw ToolError.ofChange(error, advice: "Look before you make it again.")
         }
         return isChanged
     }

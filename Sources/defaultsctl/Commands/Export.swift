@@ -18,8 +18,8 @@ struct Export: ServiceCommand {
             its keyed archive, and import converts it back to the object. The file is replaced as \
             a whole.
 
-            With --all, each domain becomes a file of the directory, named after it. The same values \
-            make the same files, and 'defaultsctl apply DIRECTORY --owner NAME' reads them.
+            With --all, each domain becomes a file of the directory, named after it; values for this \
+            machine alone become DOMAIN@MACHINE. The same values make the same files, and 'defaultsctl apply DIRECTORY --owner NAME' reads them.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")
@@ -60,8 +60,9 @@ struct Export: ServiceCommand {
             guard all, directory != nil else {
                 throw ValidationError("--all and --directory are given together.")
             }
-            guard domain == nil, format == nil, !dates.isoDates, !host.isGiven else {
-                throw ValidationError("--all takes a directory, and no other words.")
+            guard domain == nil, format == nil, !host.isGiven else {
+                throw ValidationError(
+                    "--all takes a directory and --iso-dates, and no other words.")
             }
             return
         }
@@ -76,7 +77,9 @@ struct Export: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         if let directory {
-            return try await ExportedDirectory(at: directory).write(defaults)
+            return try await ExportedDirectory(
+                at: directory, hasISODates: dates.isoDates
+            ).write(defaults)
         }
         guard let domain, let file else { return }
         try await export(domain, to: file, from: defaults)

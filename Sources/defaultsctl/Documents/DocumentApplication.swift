@@ -194,6 +194,10 @@ private struct OneChange {
         let sorted = transactions.sorted { $0.key < $1.key }.map {
             (domain: $0.key, transaction: $0.value)
         }
-        try await defaults.applyAll(sorted, isDurable: isDurable, unchangedSince: state.readAt)
+        do {
+            try await defaults.applyAll(sorted, isDurable: isDurable, unchangedSince: state.readAt)
+        } catch {
+            throw ToolError.ofChange(error, advice: "Run the command again.")
+        }
     }
 }

@@ -62,11 +62,14 @@ struct DocumentDirectory {
         if text.hasHeader { return (try text.document(), true) }
         try text.checkForm()
         guard let owner else { throw ToolError.fileWithoutOwner(file) }
-        let domain = String(name.dropLast(Self.ending(of: name)?.count ?? 0))
-        // An export has a file for each layer of the user's, too: DOMAIN@host.json.
-        guard DomainRule.allows(String(domain.prefix { $0 != "@" })),
-            !LayerName.isReadOnly(domain)
-        else { throw ToolError.input(file, "'\(domain)' is not a domain.") }
+        let title = String(name.dropLast(Self.ending(of: name)?.count ?? 0))
+        guard DomainRule.allows(title.withoutLayer), !LayerName.isReadOnly(title)
+        else { throw ToolError.input(file, "'\(title)' is not a domain.") }
+        guard let domain = HostFileName.domain(of: title) else {
+            // It is checked all the same.
+            let other = LayerName.host.spelling(of: title.withoutLayer)
+            return (try text.document(ofDomain: other, for: owner).ofOtherHost(), false)
+        }
         return (try text.document(ofDomain: domain, for: owner), false)
     }
 

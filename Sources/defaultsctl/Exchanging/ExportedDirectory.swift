@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsTerms
 import DomainForms
 @preconcurrency import Glibc
 import KeyedArchive
@@ -9,12 +10,15 @@ import Wording
 ///
 /// The same values make the same files. A domain is written in JSON if that says all of it, in XML if not (JSON has
 /// no objects that several others share), and as a binary list if XML cannot spell it either (such as a key with
-/// control characters).
+/// control characters). The name of a file with the values for this machine has its name.
 struct ExportedDirectory {
     private let path: String
+    private let hasISODates: Bool
 
-    init(at path: String) {
+    /// - Parameter hasISODates: Whether dates in JSON are spelled in ISO 8601.
+    init(at path: String, hasISODates: Bool) {
         self.path = path
+        self.hasISODates = hasISODates
     }
 
     /// Makes the directory if it does not exist.
@@ -34,8 +38,8 @@ struct ExportedDirectory {
         for domain in domains {
             let entries = try await defaults.entries(in: domain).entries.map(Self.spelled)
             guard !entries.isEmpty else { continue }
-            let (ending, bytes) = try Self.contents(entries, of: domain)
-            let name = "\(domain).\(ending)"
+            let (ending, bytes) = try contents(entries, of: domain)
+            let name = "\(HostFileName.title(of: domain)).\(ending)"
             do {
                 try OutputFile.write(bytes, to: "\(path)/\(name)")
             } catch {
@@ -47,13 +51,13 @@ struct ExportedDirectory {
     }
 
     /// The contents of a file, and how its name ends.
-    private static func contents(
+    private func contents(
         _ entries: [DefaultsEntry], of domain: String
     ) throws -> (ending: String, bytes: [UInt8]) {
         let progress = ProgressBar("Exporting \(domain.onOneLine)")
         defer { progress.end() }
-        var exported = ExportedDomain(entries, hasISODates: false, progress)
-        if try entries.allSatisfy(isExactInJSON) {
+        var exported = ExportedDomain(entries, hasISODates: hasISODates, progress)
+        if try entries.allSatisfy(Self.isExactInJSON) {
             return ("json", try exported.bytes(as: .json))
         }
         if let xml = try exported.xmlOfAll() { return ("plist", xml) }
@@ -78,7 +82,7 @@ struct ExportedDirectory {
     private func tellOthers(than written: Set<String>) {
         let others = ((try? Directory.names(in: path)) ?? []).sorted().filter {
             ($0.hasSuffix(".json") || $0.hasSuffix(".plist")) && !$0.hasPrefix(".")
-                && !written.contains($0)
+                && !written.contains($0) && !HostFileName.isOfOther($0)
         }
         guard let first = others.first else { return }
         let more = others.count > 1 ? " and \(counted(others.count - 1, "other file"))" : ""
