@@ -138,12 +138,12 @@ extension AppliedRow {
     ///
     /// Decoding ten thousand rows would take longer than all else.
     static func isSaid(
-        _ applied: ValueChecksum?, once isOnce: Bool, by row: KeyedArchive
+        _ applied: ValueChecksum?, once isOnce: Bool, by row: [UInt8]
     ) -> Bool {
-        func has(_ kind: Stored.Kind) -> Bool { row.bytes.contains(word: kind.rawValue) }
+        func has(_ kind: Stored.Kind) -> Bool { row.contains(word: kind.rawValue) }
         if isOnce { return has(.once) }
         guard let applied else { return has(.absence) }
-        return has(.whole) && row.bytes.contains(word: applied.text)
+        return has(.whole) && row.contains(word: applied.text)
     }
 
     /// The row as it is stored.
@@ -165,7 +165,15 @@ extension AppliedRow {
     /// Reads a stored row.
     ///
     /// - Throws: ``Fault``.
-    package init(_ archive: KeyedArchive) throws(Fault) {
+    ///
+    /// - Parameter bytes: Its archive.
+    package init(_ bytes: [UInt8]) throws(Fault) {
+        let archive: KeyedArchive
+        do throws(ArchiveError) {
+            archive = try KeyedArchive(validating: bytes)
+        } catch {
+            throw .damaged
+        }
         // A later version may have another form.
         guard let number = try? archive.value(at: ValuePath("version")),
             let version = try? KeyedArchiveDecoder().decode(Int.self, from: number)

@@ -1,5 +1,3 @@
-package import KeyedArchive
-
 /// What a row says if its owner has made a key what it is.
 package struct ExpectedRow: Sendable {
     package let name: RowName
@@ -9,8 +7,9 @@ package struct ExpectedRow: Sendable {
 
     /// Whether a stored row says it.
     ///
+    /// - Parameter row: The bytes of its archive.
     /// - Returns: False also if only decoding would tell.
-    package func isSaid(by row: KeyedArchive) -> Bool {
+    package func isSaid(by row: [UInt8]) -> Bool {
         AppliedRow.isSaid(applied, once: isOnce, by: row)
     }
 }

@@ -53,7 +53,8 @@ struct Desk {
         var needed = Set(planner.neededRows())
         var stale: Set<KeyPlace> = []
         for expected in planner.expectedRows {
-            guard let row = rows[expected.name], try !expected.isSaid(by: row.archive()) else {
+            guard let row = rows[expected.name], try !expected.isSaid(by: row.archive().bytes)
+            else {
                 continue
             }
             needed.insert(expected.name)
@@ -73,7 +74,7 @@ struct Desk {
             live[step.place] = step.after
             for (name, row) in step.rows {
                 // As it is stored.
-                rows[name] = try row.map { try AppliedRow($0.archive()) }
+                rows[name] = try row.map { try AppliedRow($0.archive().bytes) }
             }
         }
         return !plan.steps.isEmpty

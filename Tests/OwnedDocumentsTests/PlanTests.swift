@@ -166,13 +166,14 @@ struct PlanTests {
     {
         try desk.apply("a", #"{"A": 2}"#)
         let row = try #require(desk.row("a", "A"))
-        #expect(throws: AppliedRow.Fault.damaged) { try AppliedRow(archive("5")) }
+        #expect(throws: AppliedRow.Fault.damaged) { try AppliedRow(archive("5").bytes) }
         let later = try #require(
             text(of: row.archive()).split(separator: "\"version\":1", maxSplits: 1).first)
         #expect(!later.isEmpty)
         #expect(throws: AppliedRow.Fault.later) {
             try AppliedRow(
-                archive(text(of: row.archive()).replacing("\"version\":1", with: "\"version\":2")))
+                archive(text(of: row.archive()).replacing("\"version\":1", with: "\"version\":2"))
+                    .bytes)
         }
     }
 

@@ -89,6 +89,17 @@ extension RemoteDefaults {
     public func entries(
         in domain: String
     ) async throws -> (entries: [DefaultsEntry], generation: UInt64) {
+        let (stored, generation) = try await storedEntries(in: domain)
+        let entries = try stored.map { key, archive in
+            DefaultsEntry(key: key, archive: try KeyedArchive(validating: archive))
+        }
+        return (entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, generation)
+    }
+
+    /// The same as ``entries(in:)``, in any order and without a look at the archives.
+    package func storedEntries(
+        in domain: String
+    ) async throws -> (entries: [(key: String, archive: [UInt8])], generation: UInt64) {
         var (bytes, large, generation) = try await sentEntries(in: domain)
         for key in large {
             do {
@@ -98,14 +109,11 @@ extension RemoteDefaults {
                 continue
             }
         }
-        let entries = try bytes.map { key, archive in
-            DefaultsEntry(key: key, archive: try KeyedArchive(validating: archive))
-        }
-        return (entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, generation)
+        return (bytes, generation)
     }
 
     private typealias SentEntries = (
-        entries: [(String, [UInt8])], large: [String], generation: UInt64
+        entries: [(key: String, archive: [UInt8])], large: [String], generation: UInt64
     )
 
     /// The whole domain in one reply if it fits; otherwise the archives that are sent, and the other

@@ -18,8 +18,8 @@ struct OwnedState {
     let rivals: [KeyPlace: [Owner]]
     /// The names of all rows.
     private let rowNames: Set<RowName>
-    /// All stored rows, if they were read as a whole.
-    private var stored: [RowName: KeyedArchive]?
+    /// The archives of all stored rows, if they were read as a whole.
+    private var stored: [RowName: [UInt8]]?
     /// The generations of keys and rows that were read one by one; 0 for those that are not there.
     private var generations: [KeyPlace: UInt64] = [:]
     /// The generation after which nothing may have changed; nil if nothing was read as a whole.
@@ -71,7 +71,7 @@ struct OwnedState {
                 owners.append(parts)
             } else if let archive = try await defaults.archiveIfThere(
                 forKey: name, in: AppliedTerms.domain
-            ).archive, let row = try row(archive, named: RowName(stored: name)) {
+            ).archive, let row = try row(archive.bytes, named: RowName(stored: name)) {
                 owners.append((row.owner, row.place))
             }
         }
@@ -105,21 +105,21 @@ struct OwnedState {
     /// Rows as they are stored.
     private mutating func storedRows(
         _ names: [RowName], from defaults: RemoteDefaults
-    ) async throws -> [(RowName, KeyedArchive)] {
+    ) async throws -> [(RowName, [UInt8])] {
         let domain = AppliedTerms.domain
         guard stored != nil || names.count > Self.mostSingleKeys else {
-            var archives: [(RowName, KeyedArchive)] = []
+            var archives: [(RowName, [UInt8])] = []
             for name in names {
                 let (archive, generation) = try await defaults.archiveIfThere(
                     forKey: name.text, in: domain)
                 guard let archive else { throw ChangedMeanwhile() }
                 generations[KeyPlace(domain: domain, key: name.text)] = generation
-                archives.append((name, archive))
+                archives.append((name, archive.bytes))
             }
             return archives
         }
         if stored == nil {
-            let (entries, generation) = try await defaults.entries(in: domain)
+            let (entries, generation) = try await defaults.storedEntries(in: domain)
             readAt = min(readAt ?? generation, generation)
             stored = Dictionary(entries.map { (RowName(stored: $0.key), $0.archive) }) { first, _ in
                 first
@@ -151,7 +151,7 @@ struct OwnedState {
         return nil
     }
 
-    private static func row(_ archive: KeyedArchive, named name: RowName) throws -> AppliedRow? {
+    private static func row(_ archive: [UInt8], named name: RowName) throws -> AppliedRow? {
         do throws(AppliedRow.Fault) {
             let row = try AppliedRow(archive)
             return RowName(row.owner, row.place) == name ? row : nil
