@@ -48,16 +48,10 @@ package actor DefaultsObject {
     /// Fires when the end has waited for the bus long enough.
     var patienceTimer: EventLoop.Timer?
     var announcements = Announcements()
-    /// The signals that wait until it is known who is to get them.
-    var audience = Audience()
-    /// Fires when the bus is to be queried for listeners.
-    var queryTimer: EventLoop.Timer?
-    /// Who waits until this many signals have been sent.
-    var waitingForSignals: [(count: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Who gets signals on the bus.
+    private(set) lazy var signals = makeSignals()
     /// The programs that are connected without a bus, and the domains that each follows.
-    var followers = Followers()
-    /// The changes from the crash journal, until they are announced; empty if there is no bus.
-    var recovered: [PendingNames]
+    let followers = Followers()
     var statistics: Statistics
     /// The callers that made the last changes.
     let writers = WriterLog()
@@ -101,8 +95,6 @@ package actor DefaultsObject {
         self.abandon = abandon
         self.connection = connection
         memory = Memory(on: connection.loop)
-        // A direct peer has no bus, so it gets no announcements of these changes.
-        recovered = connection.uniqueName == nil ? [] : database.pendingNames
         self.database = database
         self.writer = writer
         self.layers = layers

@@ -39,10 +39,9 @@ extension DefaultsObject {
         let outcome = await durabilityAtRest()
         disk.end(with: outcome)
         memory.end()
-        for timer in [flushTimer, queryTimer, layers.timer, dconf?.timer, dconf?.askTimer] {
-            timer?.cancel()
-        }
-        (flushTimer, queryTimer) = (nil, nil)
+        signals.stopTimer()
+        for timer in [flushTimer, layers.timer, dconf?.timer, dconf?.askTimer] { timer?.cancel() }
+        flushTimer = nil
         (layers.timer, layers.watch) = (nil, nil)
         await writer.close()
         database.close()
@@ -81,7 +80,7 @@ extension DefaultsObject {
                 let isBusy = object.disk.isWorking || object.lanes.isAnyBusy
                 if isBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }
-                object.endWaitsForSignals(isOver: true)
+                object.signals.giveUp()
             }
         }
     }

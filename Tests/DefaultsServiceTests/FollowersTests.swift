@@ -16,54 +16,71 @@ struct FollowersTests {
         loop = try EventLoop.startThread(named: "followers", isInOwnProcess: true)
     }
 
-    private func connect() async throws -> Connection {
-        var ends: [Int32] = [-1, -1]
-        try #require(
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-        close(ends[1])
-        return try await Connection.open(calling: FileDescriptor(owning: ends[0]), on: loop)
+    /// Connections, and their other ends, which have to stay open.
+    private func connect(_ count: Int) async throws -> ([Connection], peers: [FileDescriptor]) {
+        var (connections, peers): ([Connection], [FileDescriptor]) = ([], [])
+        for _ in 0..<count {
+            var ends: [Int32] = [-1, -1]
+            try #require(
+                socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+                    == 0)
+            peers.append(FileDescriptor(owning: ends[1]))
+            connections.append(
+                try await Connection.open(calling: FileDescriptor(owning: ends[0]), on: loop))
+        }
+        return (connections, peers)
+    }
+
+    /// Whether something is refused, and why.
+    private static func refusal(of change: () throws -> Void) -> ContractError? {
+        do { try change() } catch { return error as? ContractError }
+        return nil
     }
 
     @Test func `A process follows a limited number of domains over all its connections`()
         async throws
     {
-        var followers = Followers()
-        var connections: [Connection] = []
         let most = ContractLimits.maximumFollowedDomains / ContractLimits.maximumAttachedDomains
-        for _ in 0..<most {
-            let connection = try await connect()
-            #expect(try followers.add(names, for: connection, of: 7, gettingValues: true))
-            connections.append(connection)
-        }
-        let last = try await connect()
-        #expect(throws: ContractError.tooManyFollowed) {
+        let (connections, peers) = try await connect(most + 3)
+        let refusals = try await loop.run { [names] in
+            let followers = Followers()
+            let (own, last) = (connections.prefix(most), connections[most])
+            var refusals: [ContractError?] = []
+            for connection in own {
+                try followers.add(names, for: connection, of: 7, gettingValues: true)
+            }
+            refusals.append(
+                Self.refusal { try followers.add(["a.b"], for: last, of: 7, gettingValues: true) })
+            // What it follows already costs nothing more.
+            try followers.add(names, for: own[0], of: 7, gettingValues: false)
+            // Another process is not affected, and neither is one whose number is not known.
+            try followers.add(names, for: connections[most + 1], of: 8, gettingValues: true)
+            try followers.add(names, for: connections[most + 2], of: nil, gettingValues: true)
+            // There is room when one of its connections has ended, or follows less.
+            followers.remove(["org.example.D1", "not.followed"], of: ObjectIdentifier(own[0]))
             try followers.add(["a.b"], for: last, of: 7, gettingValues: true)
+            refusals.append(
+                Self.refusal { try followers.add(["a.c"], for: last, of: 7, gettingValues: true) })
+            followers.forget(ObjectIdentifier(own[1]))
+            // It follows one more already, and so not all of them.
+            refusals.append(
+                Self.refusal { try followers.add(names, for: last, of: 7, gettingValues: true) })
+            try followers.add(Array(names.dropLast()), for: last, of: 7, gettingValues: true)
+            return refusals
         }
-        // What it follows already costs nothing more.
-        #expect(try !followers.add(names, for: connections[0], of: 7, gettingValues: false))
-        // Another process is not affected, and neither is one whose number is not known.
-        #expect(try followers.add(names, for: try await connect(), of: 8, gettingValues: true))
-        #expect(try followers.add(names, for: try await connect(), of: nil, gettingValues: true))
-        // There is room when one of its connections has ended, or follows less.
-        followers.remove(["org.example.D1", "not.followed"], of: ObjectIdentifier(connections[0]))
-        #expect(try followers.add(["a.b"], for: last, of: 7, gettingValues: true))
-        #expect(throws: ContractError.tooManyFollowed) {
-            try followers.add(["a.c"], for: last, of: 7, gettingValues: true)
-        }
-        followers.forget(ObjectIdentifier(connections[1]))
-        // It follows one more already, and so not all of them.
-        #expect(throws: ContractError.tooManyDomains) {
-            try followers.add(names, for: last, of: 7, gettingValues: true)
-        }
-        #expect(try !followers.add(Array(names.dropLast()), for: last, of: 7, gettingValues: true))
+        #expect(refusals == [.tooManyFollowed, .tooManyFollowed, .tooManyDomains])
+        #expect(peers.count == connections.count)
     }
 
     @Test func `A connection follows a limited number of domains`() async throws {
-        var followers = Followers()
-        let connection = try await connect()
-        #expect(try followers.add(names, for: connection, of: 7, gettingValues: true))
-        #expect(throws: ContractError.tooManyDomains) {
-            try followers.add(["a.b"], for: connection, of: 7, gettingValues: true)
+        let (connections, peers) = try await connect(1)
+        let refusal = try await loop.run { [names] in
+            let followers = Followers()
+            try followers.add(names, for: connections[0], of: 7, gettingValues: true)
+            return Self.refusal {
+                try followers.add(["a.b"], for: connections[0], of: 7, gettingValues: true)
+            }
         }
+        #expect(refusal == .tooManyDomains && peers.count == 1)
     }
 }

@@ -11,7 +11,7 @@ import DefaultsTerms
 ///    up memory, and time when the connection ends.
 /// 3. A program that does not read gets no more signals. When it has read, it gets one for each
 ///    layer of a domain that has changed meanwhile, without names.
-struct Followers {
+final class Followers {
     /// A program, and what it follows.
     final class Follower {
         fileprivate let connection: Connection
@@ -33,17 +33,16 @@ struct Followers {
     /// How many domains each process follows; the unknown ones together.
     private var counts: [UInt32?: Int] = [:]
 
-    /// Has a program follow domains.
+    /// Has a program follow domains until it has gone.
     ///
     /// - Parameters:
     ///   - process: The number of its process; nil if it is not known.
     ///   - getsValues: Whether its signals have values from now on.
-    /// - Returns: Whether it has not followed any before.
     /// - Throws: `ContractError` if it, or its process, follows too many.
-    mutating func add(
+    func add(
         _ names: [String], for connection: Connection, of process: UInt32?,
         gettingValues getsValues: Bool
-    ) throws -> Bool {
+    ) throws {
         let number = ObjectIdentifier(connection)
         let isNew = followers[number] == nil
         let follower = followers[number] ?? Follower(connection, of: process)
@@ -61,11 +60,17 @@ struct Followers {
         follower.getsValues = getsValues
         followers[number] = follower
         for name in names { byDomain[name, default: [:]][number] = follower }
-        return isNew && !names.isEmpty
+        if isNew, !names.isEmpty { forget(number, atEndOf: connection) }
+    }
+
+    private func forget(_ number: ObjectIdentifier, atEndOf connection: Connection) {
+        // The end is noted on this thread.
+        nonisolated(unsafe) weak let followers = self
+        connection.assumeIsolated { $0.onDisconnect { followers?.forget(number) } }
     }
 
     /// Has a program follow domains no more.
-    mutating func remove(_ names: some Collection<String>, of number: ObjectIdentifier) {
+    func remove(_ names: some Collection<String>, of number: ObjectIdentifier) {
         guard let follower = followers[number] else { return }
         for name in names {
             byDomain[name]?[number] = nil
@@ -78,13 +83,13 @@ struct Followers {
         if follower.domains.isEmpty { followers[number] = nil }
     }
 
-    private mutating func count(_ difference: Int, for process: UInt32?) {
+    private func count(_ difference: Int, for process: UInt32?) {
         let count = counts[process, default: 0] + difference
         counts[process] = count > 0 ? count : nil
     }
 
     /// Forgets a program that has gone.
-    mutating func forget(_ number: ObjectIdentifier) {
+    func forget(_ number: ObjectIdentifier) {
         guard let follower = followers[number] else { return }
         remove(follower.domains, of: number)
     }
@@ -115,46 +120,9 @@ struct Followers {
     }
 }
 
-extension DefaultsObject {
-    /// Has a program follow domains until it has gone.
-    func follow(
-        _ names: [String], by connection: Connection, of process: UInt32?,
-        gettingValues getsValues: Bool
-    ) throws {
-        let isFirst = try followers.add(
-            names, for: connection, of: process, gettingValues: getsValues)
-        guard isFirst else { return }
-        let number = ObjectIdentifier(connection)
-        connection.assumeIsolated { connection in
-            connection.onDisconnect { [weak self] in
-                self?.assumeIsolated { $0.followers.forget(number) }
-            }
-        }
-    }
-
-    /// Sends changes to those who follow their domains.
-    ///
-    /// A signal does not say which machine's layer has changed. So that of another machine is sent
-    /// without names.
-    func tellFollowers(_ announcement: Announcement) {
-        var announcement = announcement
-        if case .host(let host) = announcement.domain.layer, host != hosts.this.id {
-            announcement = announcement.withoutNames()
-        }
-        for follower in followers.send(announcement) { catchUp(follower) }
-    }
-
-    /// Sends what a program has missed when it has read.
-    private func catchUp(_ follower: Followers.Follower) {
-        // The follower stays on this thread.
-        nonisolated(unsafe) let follower = follower
-        Task(executorPreference: connection.loop) {
-            await follower.connection.flush()
-            await self.sendMissed(to: follower)
-        }
-    }
-
-    private func sendMissed(to follower: Followers.Follower) {
+extension Followers {
+    /// Sends what a program has missed.
+    func sendMissed(to follower: Follower) {
         let getsValues = follower.getsValues
         for announcement in follower.takeMissed() {
             follower.connection.assumeIsolated {
@@ -165,6 +133,9 @@ extension DefaultsObject {
 }
 
 extension Followers.Follower {
+    /// Waits until the program has read what was sent to it.
+    nonisolated(nonsending) func flush() async { await connection.flush() }
+
     fileprivate func takeMissed() -> [Announcement] {
         defer { missed = [:] }
         return missed.sorted { $0.value < $1.value }

@@ -235,6 +235,7 @@ extension Daemon {
         let dconf = options.dconfFile(serving: desktops, at: location)
         confine(to: database.ownDirectories, or: database.nameInDirectory, with: dconf)
         let writer = try database.makeWriter()
+        let recovered = database.pendingNames
         let object = DefaultsObject(
             connection: connection, database: database, writer: writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
@@ -247,7 +248,7 @@ extension Daemon {
             await requestDesktopNames()
         }
         if callers.areOnBus {
-            await object.announceRecovered()
+            await object.announce(recovered: recovered)
             openSocket(at: location)
         }
         // The service manager knows that this daemon serves before any caller does: a caller that has

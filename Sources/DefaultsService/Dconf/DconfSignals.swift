@@ -51,7 +51,7 @@ extension DefaultsObject {
             }
         }
         guard let listeners else { return }
-        let receivers = receivers(listeners)
+        let receivers = signals.receivers(listeners)
         for notice in notices {
             for receiver in receivers {
                 let rules = listeners.paths?[receiver.name]

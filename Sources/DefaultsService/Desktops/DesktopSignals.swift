@@ -120,14 +120,14 @@ extension DefaultsObject {
     }
 
     /// Who gets the signals of a service that are sent in this turn of the loop.
-    func receivers(of desktop: DesktopService) -> [Receiver] {
-        desktopChanges[desktop]?.listeners.map(receivers(_:)) ?? []
+    func receivers(of desktop: DesktopService) -> [Signals.Receiver] {
+        desktopChanges[desktop]?.listeners.map(signals.receivers(_:)) ?? []
     }
 
     /// Sends a signal to those that may read the domain.
     func send(
         _ signal: DesktopSignal, of desktop: DesktopService, about domain: Domain,
-        to receivers: [Receiver]
+        to receivers: [Signals.Receiver]
     ) {
         for receiver in receivers where receiver.scope?.mayRead(domain) ?? true {
             send(signal, of: desktop, to: receiver.name)

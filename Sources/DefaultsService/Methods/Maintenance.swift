@@ -42,7 +42,7 @@ extension DefaultsObject {
     private func getStatistics(_ call: MethodCall) throws {
         // If the backups cannot be listed, ListBackups reports it.
         let facts = statistics.facts(
-            of: database, backups: (try? database.backups()) ?? [], waitingSignals: audience.count,
+            of: database, backups: (try? database.backups()) ?? [], waitingSignals: signals.count,
             at: connection.loop.continuousNow)
         try call.reply { try Contract.GetStatistics.writeReply(facts, to: &$0) }
     }

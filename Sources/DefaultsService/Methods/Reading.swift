@@ -198,8 +198,8 @@ extension DefaultsObject {
             throw DBusError.noDescriptors
         }
         try replyWithDomains(to: call, as: form) {
-            try follow(
-                $0.map(\.domain.name), by: call.connection, of: call.credentials?.processID,
+            try followers.add(
+                $0.map(\.domain.name), for: call.connection, of: call.credentials?.processID,
                 gettingValues: form is any ArchiveAttachCall.Type)
         }
     }

@@ -75,7 +75,8 @@ final class ServiceOnBus {
         try await stage.loop.run { [stage, object] in
             object.assumeIsolated {
                 // A timer keeps the service, which has the timer.
-                ($0.flushTimer, $0.queryTimer) = (nil, nil)
+                $0.flushTimer = nil
+                $0.signals.stopTimer()
                 $0.memory.end()
                 ($0.layers.timer, $0.layers.watch) = (nil, nil)
                 $0.database.close()
