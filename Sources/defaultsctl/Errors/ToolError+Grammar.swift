@@ -10,6 +10,13 @@ extension ToolError {
         "-currentHost and -host come before a verb that takes a domain, such as read or write; "
             + "see defaultsctl --help", wrongLine)
 
+    static func hostTooLate(_ option: String, _ command: any ArrangedVerb.Type) -> ToolError {
+        let (words, ours) = option == "-host" ? ("-host NAME", "--host NAME") : (option, "--current-host")
+        return ToolError(
+            "\(option) comes before the verb: 'defaultsctl \(words) \(command.verb) …'. After it, the "
+                + "option is \(ours). A key or a value of this name comes after '--'.", wrongLine)
+    }
+
     static let severalHosts = ToolError(
         "Give one host: -currentHost or -host NAME before the verb, or --current-host or --host NAME "
             + "after it.", wrongLine)

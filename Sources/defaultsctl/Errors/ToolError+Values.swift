@@ -45,6 +45,12 @@ extension ToolError {
                 + "word. To store the word itself, put -string before it.", wrongLine)
     }
 
+    static func hyphenWithoutType(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is not a type. To store a word that begins with a hyphen, put -string or '--' "
+                + "before it.", wrongLine)
+    }
+
     static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
         ToolError(
             "\(flag.rawValue) needs a value; see defaultsctl write --help", wrongLine)

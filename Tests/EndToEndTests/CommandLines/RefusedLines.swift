@@ -152,6 +152,11 @@ enum RefusedLines {
         write com.example.there k -Int 5 | 64 | '-Int' is not a type. Did you mean '-int'?
         write com.example.there k -Int | 64 | Did you mean '-int'?
         write com.example.there k -strng a | 64 | '-strng' is not a type. Did you mean '-string'?
+        write com.example.there k -foo | 64 | '-foo' is not a type. To store a word that begins with a hyphen, put -string
+        write com.example.there k -x | 64 | '-x' is not a type.
+        write com.example.there k -currentHost | 64 | -currentHost comes before the verb: 'defaultsctl -currentHost write …'.
+        write com.example.there k -currentHost -int 5 | 64 | -currentHost comes before the verb
+        read com.example.there k -host elsewhere | 64 | -host comes before the verb: 'defaultsctl -host NAME read …'.
         write com.example.there k -array -Int 5 | 64 | Did you mean '-int'?
         write com.example.there k -array -int=5 | 64 | Did you mean '-int'?
         write com.example.there k --flag | 64 | A key or a value that begins with two hyphens comes after '--'.
