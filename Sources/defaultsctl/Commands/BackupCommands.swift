@@ -43,7 +43,9 @@ struct BackupCommands: AsyncParsableCommand {
                 for backup in backups { try SafeOutput.print(Self.path(of: backup, in: directory)) }
                 return
             }
-            var columns = Columns(areNumbers: [false, false, true, true, false])
+            var columns = Columns(
+                headings: ["name", "time", "generation", "bytes", "kind"],
+                areNumbers: [false, false, true, true, false])
             columns.rows = backups.map {
                 [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
