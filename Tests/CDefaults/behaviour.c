@@ -386,6 +386,9 @@ void hostile_arguments_are_errors(void) {
     CHECK(defaults_set_json(d, "Key", NULL) == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_json(d, "Key", "\xff") == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_json(d, "Key", "") == DEFAULTS_ERROR_VALUE);
+    CHECK(strstr(defaults_error_message(), "is not JSON"));
+    CHECK(defaults_set_json(d, "Key", "1e999") == DEFAULTS_ERROR_VALUE);
+    CHECK(!strstr(defaults_error_message(), "is not JSON"));
     CHECK(defaults_set_bytes(d, "Key", NULL, 1) == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_bytes(d, "Key", "", SIZE_MAX) == DEFAULTS_ERROR_TOO_LARGE);
     CHECK(defaults_set_archive(d, "Key", "", SIZE_MAX / 2) == DEFAULTS_ERROR_TOO_LARGE);

@@ -41,7 +41,8 @@ import Testing
         "that name a host too late are refused, and never a key or a value",
         arguments: [
             "write a.b k -currentHost", "write a.b k -currentHost -int 5", "write a.b k -host x",
-            "write a.b k -int 5 -currentHost", "write a.b -currentHost k 5", "read a.b k -currentHost",
+            "write a.b k -int 5 -currentHost", "write a.b -currentHost k 5",
+            "read a.b k -currentHost",
             "delete a.b -host x", "find word -currentHost",
         ])
     func lateHosts(line: String) throws {
@@ -50,7 +51,9 @@ import Testing
         }
         #expect(error?.message.contains("comes before the verb") == true, "\(line)")
         #expect(
-            try CommandWords.arranged(["read", "a.b", "--", "-host"]) == ["read", "--", "a.b", "-host"])
+            try CommandWords.arranged(["read", "a.b", "--", "-host"]) == [
+                "read", "--", "a.b", "-host",
+            ])
     }
 
     @Test("after two hyphens are a string if they begin with a hyphen")

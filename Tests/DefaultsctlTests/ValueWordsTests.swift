@@ -63,7 +63,9 @@ import Testing
         #expect(json(["-string", word], as: .defaultsctl) == "\"\(word)\"")
     }
 
-    @Test("that are negative numbers, or one hyphen, need no type", arguments: ["-5", "-0.5", "-inf", "-"])
+    @Test(
+        "that are negative numbers, or one hyphen, need no type",
+        arguments: ["-5", "-0.5", "-inf", "-"])
     func negativeNumbers(word: String) {
         #expect(json([word], as: .defaultsctl) == "\"\(word)\"")
     }

@@ -143,6 +143,17 @@ import Testing
         #expect(shell.run("defaultsctl write a.b k -bool true").error == "")
     }
 
+    @Test func `A dictionary that replaces a whole domain says how many keys it has cost`() throws {
+        let shell = try Shell()
+        #expect(shell.run("defaultsctl write a.b '{ a = 1; b = 2; c = 3; }'").error == "")
+        let replaced = shell.run("defaultsctl write a.b '{ a = 2; }'")
+        #expect(
+            replaced.error.hasSuffix("the whole domain a.b: 1 key was replaced, and 2 removed.\n"),
+            "\(replaced)")
+        #expect(shell.run("defaults write a.b '{ d = 2; }'").error == "")
+        #expect(shell.run("defaultsctl read a.b").output == "{\n    d = 2;\n}\n")
+    }
+
     @Test func `rename keeps a value under the new name, and replaces it on demand`() throws {
         let shell = try Shell()
         shell.run("defaults write a.b a -int 1; defaults write a.b b -int 2")

@@ -116,6 +116,7 @@ struct CommandWords {
     ) throws(ToolError) {
         if try host.take(word, before: &rest) { return }
         let name = String(word.prefix { $0 != "=" })
+        if verb == Import.self, name == "--all" { throw .importOfAll }
         if let known = verb.allOptions, name.hasPrefix("--"), !known.contains(name) {
             throw .unknownOption(word, of: verb, meant: Spelling.nearest(to: name, among: known))
         }
