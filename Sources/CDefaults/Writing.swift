@@ -92,7 +92,8 @@ func archive(ofJSON argument: UnsafePointer<CChar>?) throws -> KeyedArchive {
     do throws(JSONError) {
         return try KeyedArchive(json: text)
     } catch {
-        throw CallError(.value, "The value is not JSON: \(error)")
+        let fault = error.code == .syntax ? "is not JSON" : "cannot be stored"
+        throw CallError(.value, "The value \(fault): \(error)")
     }
 }
 

@@ -283,8 +283,9 @@ int defaults_remove(defaults_t *defaults, const char *key);
 /* Waits until the service has answered every change that this process has made so far in the domain. So if
  * this returns 0, the changes since the last call are kept.
  *
- * DEFAULTS_ERROR_UNREACHABLE: not in this number of milliseconds. The changes are still sent. If a change
- * was refused since the last call: the error of the first one, such as DEFAULTS_ERROR_LOCKED. */
+ * DEFAULTS_ERROR_UNREACHABLE: not in this number of milliseconds, or at once if no service is installed. The
+ * changes are still sent if it comes. If a change was refused since the last call: the error of the first
+ * one, such as DEFAULTS_ERROR_LOCKED. */
 int defaults_flush(defaults_t *defaults, unsigned timeout);
 
 /* Waits until every change that was acknowledged so far to any process is on disk, those of this process

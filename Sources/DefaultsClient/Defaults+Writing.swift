@@ -190,8 +190,9 @@ extension Defaults {
     /// - Parameter bound: How long to wait at most.
     /// - Throws: ``DefaultsError`` of the first change that was refused since the last call, such as
     ///   `locked`; ``failures`` reports each of them. With `unreachable` after that time, also if the
-    ///   service is known not to be there, because it may come: the changes are still sent. With `forked`
-    ///   in a forked process. `CancellationError` if the task is cancelled.
+    ///   service is known not to be there, because it may come: the changes are still sent. At once if
+    ///   none is installed that could come. With `forked` in a forked process. `CancellationError` if the
+    ///   task is cancelled.
     public func flush(within bound: Duration = .seconds(30)) async throws {
         try await store.flush(within: bound)
     }

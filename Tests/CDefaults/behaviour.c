@@ -264,8 +264,11 @@ void without_a_bus_values_are_kept(void) {
     CHECK(defaults_load(d) == DEFAULTS_ERROR_UNREACHABLE);
     CHECK(defaults_state(d) == DEFAULTS_STATE_UNREACHABLE);
     CHECK(defaults_set_int64(d, "Number", 8) == 0 && defaults_get_int64(d, "Number", 7) == 8);
-    CHECK(defaults_flush(d, 10) == DEFAULTS_ERROR_UNREACHABLE);
-    CHECK(defaults_synchronize(d, 10) == DEFAULTS_ERROR_UNREACHABLE);
+    /* Nothing can come, so neither waits, and both say why. */
+    CHECK(defaults_flush(d, PATIENCE) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(strstr(defaults_error_message(), "no program defaultsd is installed"));
+    CHECK(defaults_synchronize(d, PATIENCE) == DEFAULTS_ERROR_UNREACHABLE);
+    CHECK(strstr(defaults_error_message(), "no program defaultsd is installed"));
     CHECK(!defaults_is_locked(d, "Number"));
     defaults_change_t *change = defaults_begin(d, DEFAULTS_LAYER_DOMAIN);
     CHECK(defaults_change_get_int64(change, "Number", 3) == 3);
@@ -383,6 +386,9 @@ void hostile_arguments_are_errors(void) {
     CHECK(defaults_set_json(d, "Key", NULL) == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_json(d, "Key", "\xff") == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_json(d, "Key", "") == DEFAULTS_ERROR_VALUE);
+    CHECK(strstr(defaults_error_message(), "is not JSON"));
+    CHECK(defaults_set_json(d, "Key", "1e999") == DEFAULTS_ERROR_VALUE);
+    CHECK(!strstr(defaults_error_message(), "is not JSON"));
     CHECK(defaults_set_bytes(d, "Key", NULL, 1) == DEFAULTS_ERROR_ARGUMENT);
     CHECK(defaults_set_bytes(d, "Key", "", SIZE_MAX) == DEFAULTS_ERROR_TOO_LARGE);
     CHECK(defaults_set_archive(d, "Key", "", SIZE_MAX / 2) == DEFAULTS_ERROR_TOO_LARGE);

@@ -36,4 +36,35 @@ import Testing
             try CommandWords.arranged(["read", "a.b", "-string", "--json"])
                 == ["read", "--json", "--", "a.b", "-string"])
     }
+
+    @Test(
+        "that name a host too late are refused, and never a key or a value",
+        arguments: [
+            "write a.b k -currentHost", "write a.b k -currentHost -int 5", "write a.b k -host x",
+            "write a.b k -int 5 -currentHost", "write a.b -currentHost k 5",
+            "read a.b k -currentHost",
+            "delete a.b -host x", "find word -currentHost",
+        ])
+    func lateHosts(line: String) throws {
+        let error = #expect(throws: ToolError.self) {
+            try CommandWords.arranged(line.split(separator: " ").map(String.init))
+        }
+        #expect(error?.message.contains("comes before the verb") == true, "\(line)")
+        #expect(
+            try CommandWords.arranged(["read", "a.b", "--", "-host"]) == [
+                "read", "--", "a.b", "-host",
+            ])
+    }
+
+    @Test("after two hyphens are a string if they begin with a hyphen")
+    func hyphensAfterTerminator() throws {
+        for word in ["-currentHost", "-foo", "--x", "-int"] {
+            #expect(
+                try CommandWords.arranged(["write", "a.b", "k", "--", word])
+                    == ["write", "--", "a.b", "k", "-string", word])
+        }
+        #expect(
+            try CommandWords.arranged(["write", "a.b", "k", "--", "-5"])
+                == ["write", "--", "a.b", "k", "-5"])
+    }
 }

@@ -50,4 +50,23 @@ import Testing
             #expect(json(["-float", word], as: program) == nil)
         }
     }
+
+    @Test(
+        "that begin with a hyphen, without a type, are refused; the name defaults says that it stores them",
+        arguments: ["-foo", "-x", "-currentHosts", "-5px", "--"])
+    func hyphens(word: String) {
+        #expect(json([word], as: .defaultsctl) == nil)
+        #expect(json([word], as: .defaults) == "\"\(word)\"")
+        var value = ValueWords([word], for: .defaults)
+        _ = try? value.request()
+        #expect(value.remarks.count == 1)
+        #expect(json(["-string", word], as: .defaultsctl) == "\"\(word)\"")
+    }
+
+    @Test(
+        "that are negative numbers, or one hyphen, need no type",
+        arguments: ["-5", "-0.5", "-inf", "-"])
+    func negativeNumbers(word: String) {
+        #expect(json([word], as: .defaultsctl) == "\"\(word)\"")
+    }
 }

@@ -133,12 +133,25 @@ import Testing
         let shell = try Shell()
         shell.run("defaults write a.b k -bool true; defaults write a.b m -dict n -int 1")
         let words = shell.run("defaultsctl write a.b k true")
+        #expect(words.error.contains("The word is stored as a string"), "\(words)")
         #expect(words.error.contains("'k' had the type boolean"), "\(words)")
+        #expect(words.error.contains("give -bool and true or false"), "\(words)")
         #expect(words.error.split(separator: "\n").count == 1)
         #expect(shell.run("defaultsctl write a.b k false").error == "")
         let part = shell.run("printf 'write a.b m --path n 2' | defaultsctl apply")
         #expect(part.status == 0 && part.error.contains("had the type integer"), "\(part)")
         #expect(shell.run("defaultsctl write a.b k -bool true").error == "")
+    }
+
+    @Test func `A dictionary that replaces a whole domain says how many keys it has cost`() throws {
+        let shell = try Shell()
+        #expect(shell.run("defaultsctl write a.b '{ a = 1; b = 2; c = 3; }'").error == "")
+        let replaced = shell.run("defaultsctl write a.b '{ a = 2; }'")
+        #expect(
+            replaced.error.hasSuffix("the whole domain a.b: 1 key was replaced, and 2 removed.\n"),
+            "\(replaced)")
+        #expect(shell.run("defaults write a.b '{ d = 2; }'").error == "")
+        #expect(shell.run("defaultsctl read a.b").output == "{\n    d = 2;\n}\n")
     }
 
     @Test func `rename keeps a value under the new name, and replaces it on demand`() throws {

@@ -111,6 +111,33 @@ import Testing
         }
     }
 
+    @Test
+    func `A backup of another machine is restored with the command for the values of that machine`()
+        throws
+    {
+        let backup = try desktop.onMachine(Self.box) { () throws in
+            try tell("-currentHost write com.a k 1")
+            try tell("backup now")
+            return try #require(tell("backup list --paths").split(separator: "\n").first)
+        }
+        let new = try Desktop()
+        try new.onMachine(Self.far) { () throws in
+            let restored = try new.tool("backup", "restore", String(backup)).requireOutput()
+            let start = try #require(restored.range(of: "defaultsctl export --format"))
+            let command = restored[start.lowerBound...].prefix { $0 != "\n" }
+            let told = new.tool("doctor").output
+            #expect(told.contains("com.a@host:\(Self.box.id). They do not apply here."), "\(told)")
+            #expect(told.contains(command), "\(told)")
+            #expect(new.tool("-currentHost", "read", "com.a", "k").status == 1)
+            try new.run(
+                "env", "PATH=\(Desktop.programs):/usr/bin:/bin", "sh", "-ec", String(command)
+            ).requireOutput()
+            #expect(new.tool("-currentHost", "read", "com.a", "k").output == "1\n")
+            new.tool("delete", "com.a@host:\(Self.box.id)")
+            #expect(!new.tool("doctor").output.contains("do not apply here"))
+        }
+    }
+
     @Test func `The names of machines complete a command line, and the status lists them`() throws {
         try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k 1") }
         try desktop.onMachine(Self.far) { () throws in

@@ -114,6 +114,38 @@ extension LayersToolTests {
         #expect(near.error.contains("Did you mean 'Theme'?"), "\(near.error)")
     }
 
+    @Test func `A value that only the administrator has set is not called missing`() throws {
+        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        for words in [["read", Self.app], ["keys", Self.app], ["read", Self.app, "Theme"]] {
+            let missing = desktop.tool(words)
+            #expect(missing.status == 1 && missing.output == "")
+            #expect(
+                missing.error.contains(
+                    "does not exist in the user's own values; the layer managed has it. Give --effective"
+                ),
+                "\(missing)")
+        }
+        #expect(desktop.tool("read", Self.app, "Other").error.contains("does not exist\n"))
+        let deleted = desktop.tool("delete", Self.app, "Theme", "--path", "a")
+        #expect(!deleted.error.contains("--effective"), "\(deleted)")
+    }
+
+    @Test func `On a terminal, columns have headings`() throws {
+        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
+        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
+        desktop.tool("backup", "now")
+        for (words, heading) in [
+            (["backup", "list"], #/name +time +generation +bytes +kind/#),
+            (["explain", Self.app], #/key +layer +state +file/#),
+            (["locked", Self.app], #/key +file/#),
+        ] {
+            let shown = try desktop.onTerminal(words)
+            #expect(shown.contains(heading), "\(shown)")
+            #expect(!desktop.tool(words).output.contains(heading))
+        }
+    }
+
     @Test func `-app NAME names the domain that is looked up`() throws {
         let applications = desktop.directory.path + "/.local/share/applications"
         try FileManager.default.createDirectory(

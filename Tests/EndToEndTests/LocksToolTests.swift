@@ -47,6 +47,18 @@ extension LocksToolTests {
         #expect(desktop.tool("locked", "org.example.Other", "Theme").status == 1)
     }
 
+    @Test func `locked asks whether a mistyped key or domain was meant`() {
+        desktop.tool("write", Self.app, "Theme", "-int", "1")
+        let key = desktop.tool("locked", Self.app, "Thme")
+        #expect(key.status == 1 && key.output == "Thme of \(Self.app) is not locked\n")
+        let question = "Did you mean 'Theme'?\n"
+        #expect(key.error.hasSuffix("No layer has the key 'Thme' of \(Self.app). \(question)"))
+        let domain = desktop.tool("locked", "org.exmaple.App")
+        #expect(domain.status == 0 && domain.output == "")
+        #expect(
+            domain.error.hasSuffix("No layer has org.exmaple.App. Did you mean '\(Self.app)'?\n"))
+    }
+
     /// Commands that would change a locked key, and what they read.
     static let refused: [(words: [String], input: String)] = [
         (["write", app, "Locked", "-int", "2"], ""), (["delete", app, "Locked"], ""),

@@ -64,5 +64,33 @@ import Testing
             #expect(message.contains("these programs use \(others), with"), "\(message)")
             #expect(said("gsettings") == "")
         }
+        // The removal of the module says nothing that the removal of the daemon says, too.
+        #expect(FileManager.default.createFile(atPath: "\(folder)/gsettings", contents: nil))
+        #expect(said("gsettings") == "")
+        try FileManager.default.removeItem(atPath: "\(folder)/dconf")
+        #expect(said("gsettings").contains("in defaultsd: ada\n"))
+    }
+
+    @Test func `Every link of a packaged page leads to a file of its package`() throws {
+        let directory = try TemporaryDirectory()
+        let packages = Desktop.packageDirectory + "Sources/DebianPackages"
+        try ProgramResult.run([packages + "/pages", directory.path]).requireOutput()
+        let files = FileManager.default
+        for package in ["defaultsd", "libdefaults-dev", "python3-defaults"] {
+            let folder = "\(directory.path)/\(package)"
+            let examples = try String(
+                contentsOfFile: "\(packages)/debian/\(package).examples", encoding: .utf8
+            ).split(separator: "\n").map { "examples/\($0.split(separator: "/").last ?? "")" }
+            let pages = try files.contentsOfDirectory(atPath: folder)
+            #expect(!pages.isEmpty)
+            for page in pages {
+                let text = try String(contentsOfFile: "\(folder)/\(page)", encoding: .utf8)
+                for link in text.matches(of: /\]\((?!\w+:)([^)#\s]+)/) {
+                    let target = String(link.1)
+                    let isExample = examples.contains { target == $0 || target.hasPrefix($0 + "/") }
+                    #expect(isExample || pages.contains(target), "\(package)/\(page): \(target)")
+                }
+            }
+        }
     }
 }

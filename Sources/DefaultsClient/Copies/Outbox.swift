@@ -74,6 +74,11 @@ struct Outbox: Sendable {
         return true
     }
 
+    /// Takes what was to be called with the outcomes of the batches.
+    mutating func takeWaiters() -> [@Sendable (Batch.Outcome) -> Void] {
+        batches.indices.flatMap { batches[$0].takeWaiters() }
+    }
+
     // MARK: Sending
 
     /// Requests that the first batch be sent, so that a service is woken once for many changes.
@@ -218,6 +223,11 @@ struct Batch: Sendable {
     /// Has a closure called with the outcome.
     mutating func whenDone(_ body: @escaping @Sendable (Outcome) -> Void) {
         waiters.append(body)
+    }
+
+    fileprivate mutating func takeWaiters() -> [@Sendable (Outcome) -> Void] {
+        defer { waiters = [] }
+        return waiters
     }
 
     static func size(of entry: Entry?, _ name: KeyName) -> Int {

@@ -206,6 +206,14 @@ extension DefaultsError {
         DefaultsError(.unreachable, "\(unreachable(reason).message) Nothing was changed.")
     }
 
+    /// Changes that no service could be sent.
+    static func notSent(_ reason: String) -> DefaultsError {
+        DefaultsError(
+            .unreachable,
+            "\(unreachable(reason).message) The changes of this process are kept in memory, and are sent "
+                + "if the service comes.")
+    }
+
     /// The service is installed and does not start.
     static func notStarted(_ sentence: String) -> DefaultsError {
         DefaultsError(.unreachable, sentence)

@@ -30,6 +30,7 @@ final class MemoryService: Service {
     }
 
     func state(_ access: borrowing ReadAccess) -> DefaultsState { .inMemory }
+    func absence(_ access: borrowing ReadAccess) -> String? { nil }
 
     func store(of domain: String, arguments: [String]) -> Store {
         lock.change { access in

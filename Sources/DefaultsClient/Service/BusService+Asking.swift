@@ -105,13 +105,18 @@ extension BusService {
         }
         do {
             return try await body()
-        } catch let error as DBusError {
-            throw DefaultsError.unreachable("\(error).")
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw DefaultsError.refusal(error)
+            throw unreached(error) ?? .refusal(error)
         }
+    }
+
+    /// The error of a request that was not answered, with the reason that a read gives; nil for an answer.
+    private func unreached(_ error: any Error) -> DefaultsError? {
+        let isLost = error is DBusError || (error as? DefaultsError)?.code == .unreachable
+        if isLost, case .unreachable(let reason) = state { return .unreachable(reason) }
+        return (error as? DBusError).map { .unreachable("\($0).") }
     }
 
     /// Makes a request on the loop's thread, and blocks the calling thread until the answer has come.

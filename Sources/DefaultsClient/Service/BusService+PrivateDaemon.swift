@@ -51,7 +51,7 @@ extension BusService {
         } catch {
             letGo()
             privateReason = nil
-            enter(.unreachable(Self.sentence(error, reason)))
+            enter(.unreachable(Self.sentence(error, reason)), isMissing: true)
             retryMuchLater()
         }
     }

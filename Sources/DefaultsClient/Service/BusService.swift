@@ -137,13 +137,17 @@ final class BusService: Service, @unchecked Sendable {
             return loop
         } catch {
             let reason = "\(error)"
-            lock.change { access in access[shared].state = .unreachable(reason) }
+            lock.change { access in
+                access[shared].state = .unreachable(reason)
+                access[shared].isAbsent = true
+            }
             return nil
         }
     }
 
     /// Notes that the service answers, and how it is reached.
     func enterAnswering() {
+        lock.change { access in access[shared].wasReached = true }
         if let privateReason { return enter(.privateDaemon(privateReason)) }
         enter(isConfined || mapped == nil ? .following : .current)
     }
@@ -173,11 +177,16 @@ final class BusService: Service, @unchecked Sendable {
     }
 
     /// Notes the state of the service, and lets threads go on that would wait in vain.
-    func enter(_ new: DefaultsState) {
+    ///
+    /// - Parameter isMissing: Whether none is installed that could be started. If one was reached before, it
+    ///   may come back all the same.
+    func enter(_ new: DefaultsState, isMissing: Bool = false) {
         lock.change { access in
-            if case .unreachable = new {
+            access[shared].isAbsent = isMissing && !access[shared].wasReached
+            if case .unreachable(let reason) = new {
                 access[shared].whenUnreachable()
                 releaseWaiters(access)
+                if access[shared].isAbsent { endWaits(because: reason, access) }
             } else {
                 access[shared].isSilent = false
             }
@@ -200,6 +209,15 @@ final class BusService: Service, @unchecked Sendable {
         }
     }
 
+    /// Ends the waits for answers to changes, which are still sent if a service comes.
+    private func endWaits(because reason: String, _ access: borrowing WriteAccess) {
+        for copy in access[shared].table.copies.values {
+            for waiter in access[copy.state].outbox.takeWaiters() {
+                access.whenFree { waiter(.failure(DefaultsError.notSent(reason))) }
+            }
+        }
+    }
+
     /// Notes that a thread has waited in vain: no other thread waits until there is an answer.
     func noteSilence() {
         lock.change { access in access[shared].isSilent = true }
@@ -207,6 +225,13 @@ final class BusService: Service, @unchecked Sendable {
     }
 
     func state(_ access: borrowing ReadAccess) -> DefaultsState { access[shared].state }
+
+    func absence(_ access: borrowing ReadAccess) -> String? {
+        guard access[shared].isAbsent, case .unreachable(let reason) = access[shared].state else {
+            return nil
+        }
+        return reason
+    }
 
     /// The state of the service now.
     var state: DefaultsState { lock.read { $0[shared].state } }
@@ -233,6 +258,10 @@ extension BusService {
     struct Shared: Sendable {
         fileprivate(set) var table = StoreTable(holdsLarge: false)
         fileprivate(set) var state = DefaultsState.connecting
+        /// Whether a service has ever answered this process.
+        fileprivate var wasReached = false
+        /// Whether no service can come, because none is installed that could be started.
+        fileprivate var isAbsent = false
         /// Whether a thread has waited for an answer in vain, and none has come since.
         fileprivate var isSilent = false
         /// Called when the service becomes unreachable while the process exits.

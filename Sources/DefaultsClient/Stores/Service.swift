@@ -10,6 +10,8 @@ protocol Service: AnyObject, Sendable {
     /// The state of the service now.
     func state(_ access: borrowing ReadAccess) -> DefaultsState
     var states: Broadcast<DefaultsState> { get }
+    /// Why no service can come, so that nobody waits for one; nil if one may come.
+    func absence(_ access: borrowing ReadAccess) -> String?
     /// The loop that measures the time of waits; nil if there is none.
     var loop: EventLoop? { get }
 

@@ -221,21 +221,40 @@ extension Store {
     }
 
     /// Waits until the changes of this process are answered, whatever the answers are.
+    ///
+    /// - Throws: ``DefaultsError`` with `unreachable` after the time, and at once if no service can come.
     func waitForAnswers(within bound: Duration) async throws {
         try Fork.check()
-        let outcomes = lock.change { access in
-            copies.compactMap { copy in
+        let outcomes = try lock.change { access throws(DefaultsError) in
+            let waiting = copies.filter { !access[$0.state].outbox.isEmpty }
+            if !waiting.isEmpty, let reason = service.absence(access.read) {
+                throw .notSent(reason)
+            }
+            return waiting.map { copy in
                 let outcome = OneShot<UInt64>()
-                let isAwaited = access[copy.state].outbox.whenLastIsDone {
-                    outcome.resume(.success((try? $0.get()) ?? 0))
-                }
-                return isAwaited ? outcome : nil
+                _ = access[copy.state].outbox.whenLastIsDone { outcome.resume(Self.answer($0)) }
+                return outcome
             }
         }
         let start = ContinuousClock.now
         for outcome in outcomes {
-            _ = try await outcome.value(within: bound, since: start, on: service.loop)
+            do {
+                _ = try await outcome.value(within: bound, since: start, on: service.loop)
+            } catch let error as DefaultsError {
+                guard case .unreachable(let reason) = lock.read({ service.state($0) }) else {
+                    throw error
+                }
+                throw DefaultsError.notSent(reason)
+            }
         }
+    }
+
+    /// The outcome of a change for those who wait for its answer, which a refusal is, too.
+    private static func answer(_ outcome: Batch.Outcome) -> Batch.Outcome {
+        if case .failure(let error as DefaultsError) = outcome, error.code == .unreachable {
+            return outcome
+        }
+        return .success((try? outcome.get()) ?? 0)
     }
 }
 

@@ -264,6 +264,8 @@ def in_itself() -> list[Any]:
         tzinfo=datetime.timezone(datetime.timedelta(hours=1)))),
      defaults.InvalidArgumentError, ValueError, "outside the years"),
     (lambda domain: domain.__setitem__("a", 10 ** 5000), defaults.InvalidArgumentError, ValueError, ""),
+    (lambda domain: domain.__setitem__("a", 2 ** 130), defaults.InvalidArgumentError, ValueError,
+     "The value cannot be stored: An integer does not fit in 128 bits"),
     (lambda domain: domain.flush(math.nan), defaults.InvalidArgumentError, ValueError, "not a number"),
     (lambda domain: domain.__setitem__("a", nested(100_000)), defaults.LimitError, Exception, "too deep"),
     (lambda domain: domain.__setitem__("a", in_itself()), defaults.LimitError, Exception, "too deep"),

@@ -52,8 +52,10 @@ struct AdoptionFiles {
         own.contains { FileStatus.ifAny($0) == nil } || !door.isEntered
     }
 
-    /// Whether any of them exists.
-    var isStarted: Bool { own.contains { FileStatus.ifAny($0) != nil } }
+    /// Whether any of them exists, also as a link of an installation that was removed.
+    var isStarted: Bool {
+        own.contains { FileStatus.ifAny($0, followingLinks: false) != nil }
+    }
 
     /// Whether the files of the other service are written by the daemon, for this door or another one.
     var areShown: Bool { isView && FileStatus.ifAny(viewMark) != nil }

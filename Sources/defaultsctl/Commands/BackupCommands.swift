@@ -43,7 +43,9 @@ struct BackupCommands: AsyncParsableCommand {
                 for backup in backups { try SafeOutput.print(Self.path(of: backup, in: directory)) }
                 return
             }
-            var columns = Columns(areNumbers: [false, false, true, true, false])
+            var columns = Columns(
+                headings: ["name", "time", "generation", "bytes", "kind"],
+                areNumbers: [false, false, true, true, false])
             columns.rows = backups.map {
                 [$0.name, LocalTime($0.date).text, "\($0.generation)", "\($0.size)", $0.kind]
             }
@@ -145,7 +147,11 @@ struct BackupCommands: AsyncParsableCommand {
                 let isChanged = outcome.set > 0 || outcome.removed > 0
                 return try SafeOutput.print(isChanged ? "changed" : "unchanged")
             }
-            try SafeOutput.print(dryRun ? Self.plan(source, outcome) : Self.text(source, outcome))
+            guard !dryRun else { return try SafeOutput.print(Self.plan(source, outcome)) }
+            // A backup of another machine has values for that one.
+            let machines = try? await UnnamedMachines(knownTo: defaults)
+            try SafeOutput.print(
+                Self.text(source, outcome, [machines?.fact, machines?.advice].compactMap(\.self)))
         }
 
         /// - Returns: The name of what was restored, for messages, and the outcome.
@@ -202,10 +208,11 @@ struct BackupCommands: AsyncParsableCommand {
 // MARK: The outcome of a restoration
 
 extension BackupCommands.Restore {
-    private static func text(_ source: String, _ outcome: RestorationOutcome) -> String {
-        (["\(source.onOneLine): \(counts(outcome.set, outcome.removed))"] + remarks(outcome) + [
-            undoing(outcome)
-        ]).joined(separator: "\n")
+    private static func text(
+        _ source: String, _ outcome: RestorationOutcome, _ others: [String]
+    ) -> String {
+        let total = "\(source.onOneLine): \(counts(outcome.set, outcome.removed))"
+        return ([total] + remarks(outcome) + others + [undoing(outcome)]).joined(separator: "\n")
     }
 
     private static func undoing(_ outcome: RestorationOutcome) -> String {

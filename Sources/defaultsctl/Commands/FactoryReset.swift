@@ -13,11 +13,14 @@ struct FactoryReset: ServiceCommand {
             administrators and vendors stay, and apply from then on. Locked keys are left \
             unchanged. A backup is made first, and the command that undoes the reset is printed. \
             When the command returns, everything is on disk. On a terminal it asks first; scripts \
-            must give --yes.
+            must give --yes. With --dry-run it only says how many keys of each domain it would remove.
             """)
 
     @Flag(help: "Do not ask.")
     var yes = false
+
+    @Flag(help: "Change nothing, and print what would be removed.")
+    var dryRun = false
 
     @Flag(help: "Print a JSON object.")
     var json = false
@@ -32,10 +35,14 @@ struct FactoryReset: ServiceCommand {
         if json, changed {
             throw ValidationError("--json includes what --changed prints. Give one of them.")
         }
+        if dryRun, changed {
+            throw ValidationError(
+                "--dry-run changes nothing, so --changed has no meaning. Give one of them.")
+        }
     }
 
     func check() throws {
-        guard yes || Confirmation.canBeAsked else { throw ToolError.notAsked }
+        guard yes || dryRun || Confirmation.canBeAsked else { throw ToolError.notAsked }
     }
 
     func run(with defaults: RemoteDefaults) async throws {
@@ -45,6 +52,7 @@ struct FactoryReset: ServiceCommand {
                 "nothing is set", removed: 0,
                 [("removed", "0"), ("locked", "0"), ("undo", "null")])
         }
+        if dryRun { return try await tellPlan(for: domains, of: defaults) }
         let question =
             "This removes everything that you have set in \(counted(domains.count, "domain"))."
         guard yes || Confirmation.isGiven(question) else { throw ToolError.notConfirmed }
@@ -52,8 +60,7 @@ struct FactoryReset: ServiceCommand {
         var (removed, locked, changed) = (0, 0, 0)
         do {
             for domain in domains {
-                let keys = try await defaults.keys(in: domain)
-                let kept = Set(try await defaults.lockedKeys(of: keys, in: domain).map(\.key))
+                let (keys, kept) = try await Self.keys(of: domain, defaults)
                 locked += kept.count
                 guard kept.count < keys.count else { continue }
                 try await defaults.removeKeys(of: domain, except: kept)
@@ -72,6 +79,37 @@ struct FactoryReset: ServiceCommand {
                 + "to undo: defaultsctl backup restore \(undo)",
             removed: removed,
             [("removed", "\(removed)"), ("locked", "\(locked)"), ("undo", try undo.quoted)])
+    }
+
+    /// The keys of a domain, and those that are locked.
+    private static func keys(
+        of domain: String, _ defaults: RemoteDefaults
+    ) async throws -> (all: [String], locked: Set<String>) {
+        let keys = try await defaults.keys(in: domain)
+        return (keys, Set(try await defaults.lockedKeys(of: keys, in: domain).map(\.key)))
+    }
+
+    private func tellPlan(for domains: [String], of defaults: RemoteDefaults) async throws {
+        var (lines, objects): ([String], [String]) = ([], [])
+        var (removed, locked) = (0, 0)
+        for domain in domains {
+            let (keys, kept) = try await Self.keys(of: domain, defaults)
+            let count = keys.count - kept.count
+            (removed, locked) = (removed + count, locked + kept.count)
+            let rest = kept.isEmpty ? "" : ", \(kept.count) locked"
+            lines.append("  \(domain.onOneLine): \(counted(count, "key"))\(rest)")
+            objects.append(
+                try ShownJSON.object([
+                    ("domain", domain.quoted), ("removed", "\(count)"), ("locked", "\(kept.count)"),
+                ]))
+        }
+        let total = "\(counted(removed, "key")) would be removed"
+        try tell(
+            ([total] + lines).joined(separator: "\n"), removed: removed,
+            [
+                ("removed", "\(removed)"), ("locked", "\(locked)"), ("undo", "null"),
+                ("domains", "[\(objects.joined(separator: ","))]"),
+            ])
     }
 
     private func tell(_ text: String, removed: Int, _ members: [(String, String)]) throws {

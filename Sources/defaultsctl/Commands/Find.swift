@@ -9,7 +9,8 @@ struct Find: ServiceCommand {
         abstract: "Prints the keys that contain a word, or whose values do.",
         discussion: """
             The word is searched in the names of domains, in keys, in strings and in dates, also \
-            inside other values. Case does not matter. Dates are searched and printed in ISO 8601 \
+            inside other values. Case does not matter. A number or a boolean is found by its whole \
+            value, such as 42, 0.5 or true. Dates are searched and printed in ISO 8601 \
             and UTC, such as 2024-02-29T12. Exit status: 0, or 1 if nothing was found.
             """)
 

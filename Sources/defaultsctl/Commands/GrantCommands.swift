@@ -117,7 +117,9 @@ struct Grants: ServiceCommand {
             }
             return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
         }
-        var columns = Columns(areNumbers: [false, false, false, false])
+        var columns = Columns(
+            headings: ["application", "access", "domain", "layer"],
+            areNumbers: [false, false, false, false])
         columns.rows = rows.map { $0.map(\.onOneLine) }
         for line in columns.lines { try SafeOutput.print(line) }
     }

@@ -38,18 +38,33 @@ struct Locked: ServiceCommand {
             try SafeOutput.print(
                 isLocked ? "\(name) is locked\(place)" : "\(name) is not locked")
         }
-        if !isLocked { throw ExitCode(1) }
+        guard !isLocked else { return }
+        try await remark(on: key, of: defaults)
+        throw ExitCode(1)
+    }
+
+    /// Says that a key, or a domain, does not exist if another one was probably meant.
+    private func remark(on key: String?, of defaults: RemoteDefaults) async throws {
+        let keys = try await defaults.effectiveKeys(in: domain)
+        let hasName = key.map(keys.contains) ?? !keys.isEmpty
+        guard !hasName else { return }
+        let near =
+            if let key { await defaults.nameNear(key, in: domain, amongEffective: true) } else {
+                await defaults.domainNear(domain)
+            }
+        if let near { Complaint.say(ToolError.nothingToLock(key, in: domain, meant: near)) }
     }
 
     private func list(of defaults: RemoteDefaults) async throws {
         let locks = try await defaults.locks(of: domain)
+        if locks.isEmpty { try await remark(on: nil, of: defaults) }
         if json {
             let objects = try locks.map {
                 try ShownJSON.object([("key", $0.pattern.quoted), ("file", $0.file.quoted)])
             }
             return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
         }
-        var columns = Columns(areNumbers: [false, false])
+        var columns = Columns(headings: ["key", "file"], areNumbers: [false, false])
         columns.rows = locks.map { [$0.pattern.onOneLine, $0.file.onOneLine] }
         for line in columns.lines { try SafeOutput.print(line) }
     }

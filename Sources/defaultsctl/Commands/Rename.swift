@@ -33,7 +33,8 @@ struct Rename: ServiceCommand {
             UnknownKeys.remark(on: [newKey], in: domain)
             try await change.finish(oldKey != newKey, on: defaults)
         } catch let error as DefaultsError where error.code == .notFound {
-            throw ToolError.noKeyToRename(oldKey, in: domain)
+            throw ToolError.noKeyToRename(
+                oldKey, in: domain, meant: await defaults.nameNear(oldKey, in: domain))
         }
     }
 }

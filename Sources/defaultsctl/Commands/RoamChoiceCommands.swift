@@ -41,7 +41,8 @@ struct RoamDomains: ServiceCommand {
             }
             return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
         }
-        var columns = Columns(areNumbers: [false, false, false])
+        var columns = Columns(
+            headings: ["domain", "keys", "layer"], areNumbers: [false, false, false])
         columns.rows = sorted.map { name, value in
             [name.onOneLine, Self.words(value.rule), value.layer.rawValue]
         }

@@ -27,7 +27,8 @@ struct RoamMachines: ServiceCommand {
             }
             return try SafeOutput.print(json: "[\(objects.joined(separator: ","))]")
         }
-        var columns = Columns(areNumbers: [false, false, false, false])
+        var columns = Columns(
+            headings: ["", "id", "name", "seen"], areNumbers: [false, false, false, false])
         columns.rows = machines.map {
             [
                 $0.isThis ? "*" : " ", $0.id, $0.name.onOneLine,

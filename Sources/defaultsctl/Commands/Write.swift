@@ -4,6 +4,7 @@ import DomainForms
 import KeyedArchive
 import PropertyList
 import ValuePaths
+import Wording
 
 struct Write: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct Write: ServiceCommand {
 
             A value is one of the following: -string, -bool[ean] (true, false, yes, no, 1 or 0), \
             -int[eger], -float, -data (hexadecimal digits) or -date ('2024-02-29 14:30:00 +0000', \
-            2024-02-29, now, "$(date)"), and a word; a property list in the old style or in XML; -array or \
+            2024-02-29, now, yesterday, "$(date)"), and a word; a property list in the old style or in XML; -array or \
             -dict (keys and values in turn), and several values. -array-add and -dict-add add to \
             an existing value. A word after a type is a value, whatever it begins with, and these \
             four take all words. A dictionary without a key becomes the whole domain. A word without \
@@ -84,8 +85,10 @@ struct Write: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         if json == nil, archive == nil, words.isEmpty {
             let entries = try domainEntries()
+            let before = Set(try await defaults.keys(in: domain))
             let isChanged = try await defaults.store(
                 entries, in: domain, removingOthers: true, comparing: change.changed)
+            Self.remark(on: entries, replacing: before, of: domain)
             UnknownKeys.remark(on: entries.map(\.key), in: domain)
             return try await change.finish(isChanged, on: defaults)
         }
@@ -95,6 +98,18 @@ struct Write: ServiceCommand {
         let isChanged = try await edits.apply(to: defaults, comparing: change.changed)
         UnknownKeys.remark(on: [key], in: domain)
         try await change.report(isChanged, on: defaults)
+    }
+
+    /// Says what a dictionary that has become the whole domain has cost.
+    private static func remark(
+        on entries: [DefaultsEntry], replacing before: Set<String>, of domain: String
+    ) {
+        guard ProgramName.current == .defaultsctl, !before.isEmpty else { return }
+        let replaced = before.intersection(entries.map(\.key)).count
+        Complaint.say(
+            "The dictionary is now the whole domain \(domain.domainTitle.onOneLine): "
+                + "\(counted(replaced, "key", verb: "was", "were")) replaced, and "
+                + "\(before.count - replaced) removed.")
     }
 
     /// The edit of the key's value.
@@ -141,7 +156,7 @@ struct Write: ServiceCommand {
     ///
     /// Its one word is in the position of the key.
     private func domainEntries() throws -> [DefaultsEntry] {
-        guard let values = try PropertyListEntries(of: BareValue.read(key)) else {
+        guard let values = try PropertyListEntries(of: BareValue.read(key, isDomain: true)) else {
             throw ToolError.repIsNoDictionary
         }
         var entries: [DefaultsEntry] = []

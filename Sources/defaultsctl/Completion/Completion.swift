@@ -55,10 +55,9 @@ struct Completion {
     }
 
     private func positions(of line: TypedLine, current: String) async -> [Candidate] {
-        if !line.command.verbs.isEmpty {
-            return line.command.verbs.map {
-                Candidate(word: $0.commandName, note: $0.abstract ?? "")
-            }
+        let verbs = line.command.commandName == "help" ? verbs(after: line) : line.command.verbs
+        if !verbs.isEmpty {
+            return verbs.map { Candidate(word: $0.commandName, note: $0.abstract ?? "") }
         }
         switch slot(of: line) {
         case "domain":
@@ -71,6 +70,13 @@ struct Completion {
         case "value": return values(for: line)
         default: return []
         }
+    }
+
+    /// The verbs whose help may be asked for next.
+    private func verbs(after line: TypedLine) -> [CommandOutline] {
+        line.positions.reduce(tool.verbs) { verbs, word in
+            verbs.first { $0.commandName == word }?.verbs ?? []
+        }.filter { $0.commandName != "help" }
     }
 
     private func usesSchemas(_ line: TypedLine) -> Bool {

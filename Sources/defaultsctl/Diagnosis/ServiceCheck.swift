@@ -267,6 +267,11 @@ struct ServiceCheck {
         if let backups = try? await defaults.backups() {
             findings.append(BackupCheck(backups, durable: status.durableGeneration).finding)
         }
+        if let machines = try? await UnnamedMachines(knownTo: defaults), let fact = machines.fact,
+            let advice = machines.advice
+        {
+            findings.append(.warning("hosts", fact, advice))
+        }
         return findings
     }
 }

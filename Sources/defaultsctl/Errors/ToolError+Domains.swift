@@ -1,4 +1,5 @@
 import ArgumentParser
+import DefaultsClient
 import DefaultsProtocol
 
 /// Messages about domains, keys and property lists.
@@ -17,6 +18,22 @@ extension ToolError {
         ToolError(
             "Domain \(domain.domainTitle.onOneLine) does not exist" + suggestion(meant), refused,
             onMacOS: "\nDomain \(domain.withoutLayer.domainTitle.onOneLine) does not exist\n")
+    }
+
+    /// A domain that only a layer has that is not the user's own.
+    static func noDomain(_ domain: String, onlyIn layer: DefaultsLayer) -> ToolError {
+        let error = noDomain(domain)
+        return ToolError(
+            "\(error.fact) in the user's own values; the layer \(layer) has it. Give --effective to use the "
+                + "values that apply.", like: error)
+    }
+
+    /// A key that only a layer has that is not the user's own.
+    static func noPair(_ domain: String, _ key: String, onlyIn layer: DefaultsLayer) -> ToolError {
+        let error = noPair(domain, key)
+        return ToolError(
+            "\(error.fact) in the user's own values; the layer \(layer) has it. Give --effective to use the "
+                + "values that apply.", like: error)
     }
 
     private static func suggestion(_ meant: String?) -> String {
@@ -53,12 +70,18 @@ extension ToolError {
             onMacOS: "No domain, key, nor value containing '\(word.onOneLine)'")
     }
 
-    static func noKeyToRename(_ key: String, in domain: String) -> ToolError {
+    static func noKeyToRename(_ key: String, in domain: String, meant: String?) -> ToolError {
         ToolError(
             "Key \(key.onOneLine) does not exist in domain \(domain.domainTitle.onOneLine); leaving "
-                + "defaults unchanged", refused,
+                + "defaults unchanged" + suggestion(meant), refused,
             onMacOS: "Key \(key.onOneLine) does not exist in domain "
                 + "\(domain.withoutLayer.domainTitle.onOneLine); leaving defaults unchanged")
+    }
+
+    /// A remark about a name without a lock, which is probably mistyped.
+    static func nothingToLock(_ key: String?, in domain: String, meant: String) -> String {
+        let name = key.map { "the key '\($0.inBrief)' of " } ?? ""
+        return "No layer has \(name)\(domain.domainTitle.onOneLine)\(suggestion(meant))"
     }
 
     static func keyExists(_ key: String, in domain: String) -> ToolError {

@@ -10,6 +10,14 @@ extension ToolError {
         "-currentHost and -host come before a verb that takes a domain, such as read or write; "
             + "see defaultsctl --help", wrongLine)
 
+    static func hostTooLate(_ option: String, _ command: any ArrangedVerb.Type) -> ToolError {
+        let (words, ours) =
+            option == "-host" ? ("-host NAME", "--host NAME") : (option, "--current-host")
+        return ToolError(
+            "\(option) comes before the verb: 'defaultsctl \(words) \(command.verb) …'. After it, the "
+                + "option is \(ours). A key or a value of this name comes after '--'.", wrongLine)
+    }
+
     static let severalHosts = ToolError(
         "Give one host: -currentHost or -host NAME before the verb, or --current-host or --host NAME "
             + "after it.", wrongLine)
@@ -60,6 +68,11 @@ extension ToolError {
         ToolError(
             "Word \(place) of the command line is not UTF-8: \(word.onOneLine)", wrongLine)
     }
+
+    static let importOfAll = ToolError(
+        "import has no option '--all'. It takes one domain and one file. 'defaultsctl apply DIRECTORY --owner "
+            + "NAME' takes a directory that 'export --all' has written, and 'defaultsctl backup restore' a "
+            + "backup.", wrongLine)
 
     static let noCompletionScript = ToolError(
         "The program does not print completion scripts; 'make install' installs them.", wrongLine)

@@ -45,6 +45,12 @@ extension ToolError {
                 + "word. To store the word itself, put -string before it.", wrongLine)
     }
 
+    static func hyphenWithoutType(_ word: String) -> ToolError {
+        ToolError(
+            "'\(word.inBrief)' is not a type. To store a word that begins with a hyphen, put -string or '--' "
+                + "before it.", wrongLine)
+    }
+
     static func flagWithoutValue(_ flag: TypeFlag) -> ToolError {
         ToolError(
             "\(flag.rawValue) needs a value; see defaultsctl write --help", wrongLine)
@@ -74,22 +80,25 @@ extension ToolError {
     static func integerTooLarge(_ word: String) -> ToolError {
         ToolError(
             "'\(word.inBrief)' is out of range: -int takes 64 bits, from \(Int64.min) to "
-                + "\(UInt64.max). Nothing was stored.", refused)
+                + "\(UInt64.max). Nothing was stored.", wrongLine)
     }
 
     static func realTooLarge(_ word: String) -> ToolError {
-        ToolError("'\(word.inBrief)' is larger than any real number. Nothing was stored.", refused)
+        ToolError(
+            "'\(word.inBrief)' is larger than any real number. Nothing was stored.", wrongLine)
     }
 
     static func realTooSmall(_ word: String) -> ToolError {
         ToolError(
             "'\(word.inBrief)' is smaller than any real number except 0. Nothing was stored.",
-            refused)
+            wrongLine)
     }
 
-    static func cannotParse(_ word: String, because reason: String) -> ToolError {
+    /// - Parameter advice: What to do instead.
+    static func cannotParse(_ word: String, because reason: String, _ advice: String) -> ToolError {
         ToolError(
-            "Could not parse: \(word.inBrief).  Try single-quoting it. (\(reason))", refused)
+            "Could not parse: \(word.inBrief). (\(reason)) \(advice)", wrongLine,
+            onMacOS: "Could not parse: \(word.onOneLine).  Try single-quoting it.")
     }
 
     static func unexpectedArgument(_ word: String) -> ToolError {
@@ -99,9 +108,9 @@ extension ToolError {
 
     static let nestedComposite = ToolError(
         "Cannot nest composite types (arrays and dictionaries); leaving defaults unchanged. Write "
-            + "the inner one as a property list: '(1, 2)' or '{ key = value; }'.", refused)
+            + "the inner one as a property list: '(1, 2)' or '{ key = value; }'.", wrongLine)
 
-    static let keyIsNoString = ToolError("Dictionary keys must be strings", refused)
+    static let keyIsNoString = ToolError("Dictionary keys must be strings", wrongLine)
 
     static func keyWithoutValue(_ key: String) -> ToolError {
         ToolError("Key \(key.onOneLine) lacks a corresponding value", wrongLine)

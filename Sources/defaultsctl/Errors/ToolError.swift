@@ -36,6 +36,11 @@ struct ToolError: Error {
         self.init(fact, exitCode, remark.map { " \($0.rawValue)" } ?? "", onMacOS: onMacOS)
     }
 
+    /// An error in other words, with the exit status and macOS's message of the one that it details.
+    init(_ fact: String, like error: ToolError) {
+        self.init(fact, error.exitCode, error.remark, onMacOS: error.onMacOS)
+    }
+
     private init(
         _ fact: String, _ exitCode: ExitCode, _ remark: String, onMacOS: String? = nil
     ) {

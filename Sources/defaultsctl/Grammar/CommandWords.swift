@@ -8,7 +8,8 @@
 ///    position.
 /// 3. A word after the type of a value is a value, whatever it begins with. The types of collections
 ///    take all words after them.
-/// 4. Directly after `--`, the first word of a value is not a type.
+/// 4. Directly after `--`, the first word of a value is not a type, and may begin with a hyphen.
+/// 5. A host option of macOS after the domain is refused, because it would be a key or a value.
 struct CommandWords {
     private let verb: any ArrangedVerb.Type
     private var host: HostWords
@@ -51,7 +52,7 @@ struct CommandWords {
             isTerminated = true
             // (4)
             if verb == Write.self, names.count == Self.namesBeforeValue,
-                rest.first.map(TypeFlag.isLike) ?? false
+                rest.first.map(TypeFlag.isLike(_:)) ?? false
             {
                 names.append(TypeFlag.string.rawValue)
             }
@@ -59,6 +60,9 @@ struct CommandWords {
             try takeOption(word, before: &rest)
         } else if !isTerminated, names.isEmpty, HostWords.spellings.contains(word) {
             _ = try host.take(word, before: &rest)
+        } else if !isTerminated, HostWords.spellings.contains(word) {
+            // (5)
+            throw .hostTooLate(word, verb)
         } else if !isTerminated, verb.shortFlags.contains(word) {
             options.append(word)
         } else if verb.takesDomain, names.isEmpty, !verb.takesFile || DomainWord.isFlag(word) {
@@ -112,6 +116,7 @@ struct CommandWords {
     ) throws(ToolError) {
         if try host.take(word, before: &rest) { return }
         let name = String(word.prefix { $0 != "=" })
+        if verb == Import.self, name == "--all" { throw .importOfAll }
         if let known = verb.allOptions, name.hasPrefix("--"), !known.contains(name) {
             throw .unknownOption(word, of: verb, meant: Spelling.nearest(to: name, among: known))
         }

@@ -83,6 +83,9 @@ struct EffectiveOption: ParsableArguments {
                 ? try await defaults.lookUp(key, in: domain).archive
                 : try await defaults.archive(forKey: key, in: domain).archive
         } catch let error as DefaultsError where error.code == .notFound {
+            if !effective, let layer = await defaults.otherLayer(of: domain, having: key) {
+                throw ToolError.noPair(domain, key, onlyIn: layer)
+            }
             throw await defaults.noPair(domain, key, amongEffective: effective)
         }
     }

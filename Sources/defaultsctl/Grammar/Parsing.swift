@@ -149,8 +149,18 @@ enum ForeignVerb {
         "edit": "write DOMAIN KEY VALUE", "wipe": "factory-reset", "reset-all": "factory-reset",
     ]
 
+    /// The verbs for which there is no single one here, with what there is.
+    private static let sentences: [String: String] = [
+        "undo":
+            "'backup list' shows what 'backup restore NAME' can go back to. 'unapply' takes back what a "
+            + "document has set."
+    ]
+
     /// The message for such a verb, with the command line that does the same here.
     static func answer(to word: String) -> String? {
+        if let sentence = sentences[word.lowercased()] {
+            return "There is no verb '\(word.inBrief)'. \(sentence)"
+        }
         guard let line = lines[word.lowercased()] else { return nil }
         let verb = line.prefix { $0 != " " }
         return "'\(word.inBrief)' is '\(verb)' here: defaultsctl \(line)"

@@ -69,7 +69,9 @@ struct DomainExplanation {
         guard !rows.isEmpty || !prefixes.isEmpty else {
             return "\(domain.onOneLine): nothing is managed, locked or overridden"
         }
-        var columns = Columns(areNumbers: [false, false, false, false, false])
+        var columns = Columns(
+            headings: ["key", "layer", "state", "", "file"],
+            areNumbers: [false, false, false, false, false])
         columns.rows = rows.map { row in
             let others = row.overridden.map { $0.layer.rawValue.onOneLine }.joined(separator: ", ")
             return [

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsTerms
 
 /// Suggestions for names that do not exist.
 extension RemoteDefaults {
@@ -11,19 +12,40 @@ extension RemoteDefaults {
     func noPair(
         _ domain: String, _ key: String, amongEffective isEffective: Bool = false
     ) async -> ToolError {
+        .noPair(
+            domain, key, meant: await nameNear(key, in: domain, amongEffective: isEffective))
+    }
+
+    /// The key that is most similar to a missing one, or the domain if that has no keys.
+    func nameNear(
+        _ key: String, in domain: String, amongEffective isEffective: Bool = false
+    ) async -> String? {
         let keys =
             isEffective
             ? try? await effectiveKeys(in: domain) : try? await self.keys(in: domain)
-        if let keys, !keys.isEmpty {
-            return .noPair(
-                domain, key, meant: Spelling.nearest(to: key, among: keys.prefix(Self.mostNames)))
-        }
-        return .noPair(domain, key, meant: await domainNear(domain))
+        guard let keys, !keys.isEmpty else { return await domainNear(domain) }
+        return Spelling.nearest(to: key, among: keys.prefix(Self.mostNames))
     }
 
     /// The error for a domain without keys, with the most similar domain.
     func noDomain(_ domain: String) async -> ToolError {
-        .noDomain(domain, meant: await domainNear(domain))
+        if let layer = await otherLayer(of: domain) { return .noDomain(domain, onlyIn: layer) }
+        return .noDomain(domain, meant: await domainNear(domain))
+    }
+
+    /// The strongest layer of a domain that applications read and that is not the user's own.
+    ///
+    /// - Parameter key: The key that the layer must have; nil if any will do.
+    func otherLayer(of domain: String, having key: String? = nil) async -> DefaultsLayer? {
+        guard !domain.contains(LayerName.separator) else { return nil }
+        for layer in DefaultsLayer.searchList(of: domain) {
+            guard let place = layer.domain(of: domain), place != domain,
+                key != nil || place.withoutLayer == domain,
+                let keys = try? await keys(in: place)
+            else { continue }
+            if key.map(keys.contains) ?? !keys.isEmpty { return layer }
+        }
+        return nil
     }
 
     /// The domain that is most similar to a missing one.

@@ -1,10 +1,27 @@
+@preconcurrency import Glibc
+
 /// Rows of words in columns, each as wide as its widest word.
 struct Columns {
     /// For each column, whether its words are aligned to the right, as numbers are.
     let areNumbers: [Bool]
     var rows: [[String]] = []
 
+    init(areNumbers: [Bool]) {
+        self.areNumbers = areNumbers
+    }
+
+    /// Columns with headings, for people: in a pipe, each line is a row.
+    init(headings: [String], areNumbers: [Bool]) {
+        self.init(areNumbers: areNumbers)
+        if isatty(STDOUT_FILENO) == 1 { self.headings = headings }
+    }
+
+    /// The words above the columns; empty if there are none.
+    private var headings: [String] = []
+
     var lines: [String] {
+        guard !rows.isEmpty else { return [] }
+        let rows = (headings.isEmpty ? [] : [headings]) + rows
         let widths = areNumbers.indices.map { column in
             rows.map { $0[column].count }.max() ?? 0
         }

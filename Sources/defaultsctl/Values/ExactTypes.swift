@@ -114,11 +114,18 @@ enum BareWord {
         guard let before = (try? current?.shown()).flatMap({ try? ValueTypeName.name(of: $0) }),
             (try? ValueTypeName.name(of: value)) == "string", before != "string"
         else { return }
-        let flag = before == "dictionary" ? "-dict" : before == "object" ? "--json" : "-\(before)"
         Complaint.sayOnce(
-            "The value of '\(name.inBrief)' had the type \(before), and a word without a type is a "
-                + "string. To keep the type, put \(flag) before the word.")
+            "The word is stored as a string, and the value of '\(name.inBrief)' had the type \(before). For "
+                + "that type, give \(words[before] ?? "--json and the value").")
     }
+
+    /// What gives a value each type.
+    private static let words = [
+        "boolean": "-bool and true or false", "integer": "-int and a number",
+        "float": "-float and a number", "date": "-date and a date",
+        "data": "-data and hexadecimal digits", "array": "-array and its elements",
+        "dictionary": "-dict with its keys and values in turn", "object": "--json and the object",
+    ]
 }
 
 /// Finds the type in a marker, if the whole value is one.

@@ -61,7 +61,9 @@ enum BareValue {
     static func isList(_ word: String) -> Bool { word.contains(where: structure.contains) }
 
     /// Parses a property list in the old style or in XML, with or without `<plist>`.
-    static func read(_ word: String) throws(ToolError) -> PropertyList {
+    ///
+    /// - Parameter isDomain: Whether it is to be a whole domain, for the message.
+    static func read(_ word: String, isDomain: Bool = false) throws(ToolError) -> PropertyList {
         do {
             guard isList(word) else {
                 return try PropertyList(openStep: Array("\"\(word)\"".utf8))
@@ -69,7 +71,18 @@ enum BareValue {
             guard isXML(word) else { return try PropertyList(openStep: Array(word.utf8)) }
             return try PropertyList(XMLPropertyList(Array(word.utf8)).binary)
         } catch {
-            throw .cannotParse(word, because: "\(error)")
+            throw .cannotParse(word, because: "\(error)", advice(on: word, isDomain))
+        }
+    }
+
+    /// What to do with a word that is not a property list.
+    private static func advice(on word: String, _ isDomain: Bool) -> String {
+        switch ((try? KeyedArchive(json: word)) != nil, isDomain) {
+        case (true, false): "It is JSON: put --json before it."
+        case (true, true):
+            "It is JSON, which 'defaultsctl import DOMAIN -' takes from standard input."
+        case (false, false): "To store it as a string, put -string before it."
+        case (false, true): "A whole domain is a dictionary, such as '{ key = value; }'."
         }
     }
 

@@ -39,6 +39,7 @@ struct ValueWords {
             // An element of an array may look like this, but the first word of a value must be a
             // flag.
             if let flag = TypeFlag.meant(by: word) { throw .noTypeFlag(word, meant: flag) }
+            if TypeFlag(rawValue: word) == nil, TypeFlag.isLike(word) { try note(hyphenOf: word) }
             request = .value(try value(word))
         }
         if let word = rest.first { throw .unexpectedArgument(word) }
@@ -121,6 +122,12 @@ extension ValueWords {
         remarks.append("'\(word.onOneLine)' is not \(type). Like on macOS, \(value) is stored.")
     }
 
+    /// Refuses a word that begins with a hyphen, or remarks that it is stored.
+    private mutating func note(hyphenOf word: String) throws(ToolError) {
+        guard program == .defaults else { throw .hyphenWithoutType(word) }
+        remarks.append("'\(word.onOneLine)' is not a type. Like on macOS, the word is stored.")
+    }
+
     private static func boolean(_ word: String) throws(ToolError) -> Bool {
         switch word.lowercased() {
         case "true", "yes", "1": true
@@ -185,7 +192,7 @@ enum TypeFlag: String, CaseIterable {
 
     /// The flag that the first word of a value probably means, such as `-strng`.
     ///
-    /// A word as short as `-x` or `-inf` is a value.
+    /// Nothing is meant by a word as short as `-x`.
     static func meant(by word: String) -> TypeFlag? {
         if TypeFlag(rawValue: word) != nil { return nil }
         if let flag = spelled(otherwise: word) { return flag }
@@ -194,9 +201,10 @@ enum TypeFlag: String, CaseIterable {
         return Spelling.nearest(to: name, among: allCases.map(\.rawValue)).flatMap(TypeFlag.init)
     }
 
-    /// Whether the first word of a value is taken for a type.
+    /// Whether the first word of a value is taken for a type: if it begins with a hyphen and is not a
+    /// number.
     static func isLike(_ word: String) -> Bool {
-        TypeFlag(rawValue: word) != nil || meant(by: word) != nil
+        word.hasPrefix("-") && word != "-" && !NumberWords.real(word).isWhole
     }
 
     private static func name(in word: String) -> String { String(word.prefix { $0 != "=" }) }

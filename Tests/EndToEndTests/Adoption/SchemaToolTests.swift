@@ -156,11 +156,13 @@ import Testing
         for words in [
             ["write", domain, "naem", "-string", "a"], ["write", domain, "naem", "--json", "1"],
             ["write", domain, "naem", "-array", "a"], ["write", domain, "naem", "-array-add", "b"],
-            ["write", domain, "{naem = a; width = 2;}"],
         ] {
             let result = pens.tool(words)
             #expect(result.status == 0 && result.error == unseen, "\(words) \(result)")
         }
+        // It also says what it has replaced.
+        let whole = pens.tool(["write", domain, "{naem = a; width = 2;}"])
+        #expect(whole.status == 0 && whole.error.hasSuffix(unseen), "\(whole)")
         let document = pens.tool(["apply", "-f", "-"], input: "write \(domain) naem b\n")
         #expect(document.status == 0 && document.error == unseen, "\(document)")
         let list = pens.tool(["import", domain, "-"], input: #"{"naem": "c", "width": 3}"#)

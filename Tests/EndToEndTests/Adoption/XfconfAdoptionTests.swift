@@ -146,6 +146,18 @@ struct XfconfAdoptionTests {
         #expect(parts[3].contains("/general/count', <uint32 7>"), "\(parts)")
     }
 
+    @Test func `A release removes an activation link that leads nowhere`() throws {
+        let parts = try run(
+            """
+            link=$XDG_DATA_HOME/dbus-1/services/org.xfce.Xfconf.service
+            mkdir -p ${link%/*}; ln -s /nonexistent/org.xfce.Xfconf.service $link
+            defaultsctl release xfconf; echo ----
+            test -L $link || echo removed
+            """)
+        #expect(!parts[0].contains("not adopted"), "\(parts)")
+        #expect(parts[1] == "removed\n", "\(parts)")
+    }
+
     @Test func `A release that ended before the daemon did is ended by the next one`() throws {
         let parts = try run(
             """

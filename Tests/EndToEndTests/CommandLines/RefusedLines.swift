@@ -30,25 +30,27 @@ enum RefusedLines {
         rename -g missing new | 1 | Key missing does not exist in domain Apple Global Domain; leaving
         import com.example.there /nonexistent/file | 1 | Could not read data from /nonexistent/file
         import com.example.there / | 1 | Could not read data from /
-        write com.example.there k '(1, 2' | 1 | Could not parse: (1, 2.  Try single-quoting it.
-        write com.example.there k '{ a = 1; b }' | 1 | Could not parse: { a = 1; b }.  Try single-quoting it.
-        write com.example.there k '[1, 2]' | 1 | Could not parse: [1, 2].  Try single-quoting it.
-        write com.example.there k '{"a": 1}' | 1 | Could not parse: {"a": 1}.  Try single-quoting it.
-        write com.example.there k 'Local (here)' | 1 | Could not parse: Local (here).  Try single-quoting it.
-        write com.example.there k 'a < b' | 1 | Could not parse: a < b.  Try single-quoting it.
-        write com.example.there k '<0fb>' | 1 | Could not parse: <0fb>.  Try single-quoting it.
-        write com.example.there k '<dict><key>a</key></dict>' | 1 | Could not parse: <dict>
-        write com.example.there k '"a" "b"' | 1 | Could not parse
-        write com.example.there k 'a\' | 1 | Could not parse
-        write com.example.there k -array '(1' | 1 | Could not parse: (1.  Try single-quoting it.
-        write com.example.there k -dict '(a)' 1 | 1 | Dictionary keys must be strings
-        write com.example.there k -dict -int 1 1 | 1 | Dictionary keys must be strings
+        write com.example.there k '(1, 2' | 64 | Could not parse: (1, 2. (
+        write com.example.there k '{ a = 1; b }' | 64 | Could not parse: { a = 1; b }. (
+        write com.example.there k '[1, 2]' | 64 | Could not parse: [1, 2]. (
+        write com.example.there k '{"a": 1}' | 64 | It is JSON: put --json before it.
+        write com.example.there '{"a":1}' | 64 | It is JSON, which 'defaultsctl import DOMAIN -' takes from standard input.
+        write com.example.there k '[1, 2' | 64 | To store it as a string, put -string before it.
+        write com.example.there k 'Local (here)' | 64 | Could not parse: Local (here). (
+        write com.example.there k 'a < b' | 64 | Could not parse: a < b. (
+        write com.example.there k '<0fb>' | 64 | Could not parse: <0fb>. (
+        write com.example.there k '<dict><key>a</key></dict>' | 64 | Could not parse: <dict>
+        write com.example.there k '"a" "b"' | 64 | Could not parse
+        write com.example.there k 'a\' | 64 | Could not parse
+        write com.example.there k -array '(1' | 64 | Could not parse: (1. (
+        write com.example.there k -dict '(a)' 1 | 64 | Dictionary keys must be strings
+        write com.example.there k -dict -int 1 1 | 64 | Dictionary keys must be strings
         write com.example.there k -dict a | 64 | Key a lacks a corresponding value
         write com.example.there k -dict a 1 b | 64 | Key b lacks a corresponding value
-        write com.example.there k -array -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
-        write com.example.there k -array -dict a 1 | 1 | Cannot nest composite types (arrays and dictionaries)
-        write com.example.there k -dict a -array 1 | 1 | Cannot nest composite types (arrays and dictionaries)
-        write com.example.there k -dict-add a -dict b c | 1 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -array -array 1 | 64 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -array -dict a 1 | 64 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -dict a -array 1 | 64 | Cannot nest composite types (arrays and dictionaries)
+        write com.example.there k -dict-add a -dict b c | 64 | Cannot nest composite types (arrays and dictionaries)
         write com.example.there k one two | 64 | Unexpected argument two; leaving defaults unchanged.
         write com.example.there k -int 1 2 | 64 | Unexpected argument 2; leaving defaults unchanged.
         write com.example.there k -string a b | 64 | Unexpected argument b; leaving defaults unchanged.
@@ -60,7 +62,7 @@ enum RefusedLines {
         write com.example.there '(1, 2)' | 1 | Rep argument is not a dictionary. Defaults have not been changed.
         write com.example.there key | 64 | Give a value
         write com.example.there "" | 64 | Give a value
-        write com.example.there '{ a = 1' | 1 | Could not parse: { a = 1.  Try single-quoting it.
+        write com.example.there '{ a = 1' | 64 | Could not parse: { a = 1. (
         write com.example.there '<dict><key>a</key><dict><key>CF$UID</key><integer>1</integer></dict></dict>' | 1 | a reference (CF$UID) outside a keyed archive
         write /Library/Managed/com.example.x k -int 1 | 1 | Only NAME.plist and a path that ends with '/Preferences/NAME.plist' mean a domain, NAME.
         write ~/Library/com.example.x k -int 1 | 1 | defaultsctl import DOMAIN FILE
@@ -138,9 +140,9 @@ enum RefusedLines {
         write com.example.there k -float "" | 64 | '' is not a real number
         write com.example.there k -array -int 1x | 64 | '1x' is not an integer
         write com.example.there k -dict a -float 0,5 | 64 | '0,5' is not a real number
-        write com.example.there k -float 1e-400 | 1 | '1e-400' is smaller than any real number except 0
-        write com.example.there k -float -1e400 | 1 | is larger than any real number
-        write com.example.there k -float 1e400 | 1 | '1e400' is larger than any real number
+        write com.example.there k -float 1e-400 | 64 | '1e-400' is smaller than any real number except 0
+        write com.example.there k -float -1e400 | 64 | is larger than any real number
+        write com.example.there k -float 1e400 | 64 | '1e400' is larger than any real number
         write com.example.there k --json | 64 | --json
         write com.example.there k --json '{' | 64 | --json
         write com.example.there k --json 1 -int 1 | 64 | Give only one value
@@ -152,12 +154,17 @@ enum RefusedLines {
         write com.example.there k -Int 5 | 64 | '-Int' is not a type. Did you mean '-int'?
         write com.example.there k -Int | 64 | Did you mean '-int'?
         write com.example.there k -strng a | 64 | '-strng' is not a type. Did you mean '-string'?
+        write com.example.there k -foo | 64 | '-foo' is not a type. To store a word that begins with a hyphen, put -string
+        write com.example.there k -x | 64 | '-x' is not a type.
+        write com.example.there k -currentHost | 64 | -currentHost comes before the verb: 'defaultsctl -currentHost write …'.
+        write com.example.there k -currentHost -int 5 | 64 | -currentHost comes before the verb
+        read com.example.there k -host elsewhere | 64 | -host comes before the verb: 'defaultsctl -host NAME read …'.
         write com.example.there k -array -Int 5 | 64 | Did you mean '-int'?
         write com.example.there k -array -int=5 | 64 | Did you mean '-int'?
         write com.example.there k --flag | 64 | A key or a value that begins with two hyphens comes after '--'.
-        write com.example.there k -int 99999999999999999999999999999999999999999 | 1 | is out of range: -int takes 64 bits
-        write com.example.there k -int -9223372036854775809 | 1 | is out of range
-        write com.example.there k -array -int 18446744073709551616 | 1 | is out of range
+        write com.example.there k -int 99999999999999999999999999999999999999999 | 64 | is out of range: -int takes 64 bits
+        write com.example.there k -int -9223372036854775809 | 64 | is out of range
+        write com.example.there k -array -int 18446744073709551616 | 64 | is out of range
         write com.example.there k --archive /dev/null | 1 | /dev/null: 
         write com.example.there k --archive - --json 1 | 64 | Give only one value
         write com.example.there k --archive /dev/null extra | 64 | Give only one value: --archive cannot be combined
@@ -169,6 +176,10 @@ enum RefusedLines {
         monitor | 64 | 'monitor' is 'watch' here
         list-recursively com.example.there | 64 | 'list-recursively' is 'read' here
         factory-reset | 64 | Give --yes to remove everything
+        import --all /tmp | 64 | 'defaultsctl apply DIRECTORY --owner NAME' takes a directory that 'export --all' has written
+        undo | 64 | 'backup list' shows what 'backup restore NAME' can go back to.
+        rename com.example.there objec new | 1 | leaving defaults unchanged. Did you mean 'object'?
+        factory-reset --dry-run --changed | 64 | --dry-run changes nothing, so --changed has no meaning.
         import com.example.there - --key k --replace | 64 | --key is about one key
         write com.example.there k --path a | 64 | Give a value
         read com.example.there k extra | 64 | extra

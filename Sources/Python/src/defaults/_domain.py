@@ -252,7 +252,8 @@ class Domain(MutableMapping[str, Any]):
         """Waits until the service has answered the changes of this process.
 
         Raises the error of the first change that was refused since the last call, such as LockedError. So if
-        it returns, the changes since then are kept.
+        it returns, the changes since then are kept. Raises UnreachableError after the time, or at once if no
+        service is installed.
         """
         check(lib.defaults_flush(self._handle.open_pointer, milliseconds(timeout)))
 
