@@ -55,12 +55,10 @@ package actor DefaultsObject {
     var statistics: Statistics
     /// The callers that made the last changes.
     let writers = WriterLog()
-    /// What is granted to programs in a sandbox.
-    var grants = Grants()
+    /// What programs in a sandbox may use.
+    let rights: Rights
     /// What programs have stored, and may store.
-    var quotas = QuotaKeeper()
-    /// What programs were refused.
-    var refusals = RefusalLog()
+    let quotas = QuotaKeeper()
     /// Backups and other upkeep that is in progress or waits.
     let upkeep = Upkeep()
     /// The layers that are made from files.
@@ -102,6 +100,7 @@ package actor DefaultsObject {
         self.dconf = dconf.map { DconfState($0) }
         self.examiner = examiner
         self.logger = logger
+        rights = Rights(logger: logger)
         statistics = Statistics(since: connection.loop.continuousNow)
     }
 

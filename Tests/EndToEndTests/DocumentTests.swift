@@ -113,6 +113,14 @@ import Testing
         #expect(desktop.tool("owners").output == "you  1\n")
     }
 
+    @Test func `A mistyped owner is an error, and one that is gone is not`() throws {
+        try apply(#"{"A": 1}"#, owner: "me/games")
+        let mistyped = desktop.tool("unapply", "me/game")
+        #expect(mistyped.status == 1 && mistyped.error.contains("Did you mean 'me/games'?"))
+        #expect(desktop.tool("unapply", "me/games").status == 0)
+        #expect(desktop.tool("unapply", "me/games").status == 0)
+    }
+
     @Test func `Half of a document needs a confirmation, and none at all is refused`() throws {
         let keys = (0..<12).map { "\"K\($0)\": \($0)" }
         try apply("{\(keys.joined(separator: ", "))}")

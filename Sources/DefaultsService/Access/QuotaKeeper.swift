@@ -13,79 +13,107 @@ import Logging
 /// Invariants:
 /// 1. The usage of an application is read once. From then on each change is added.
 /// 2. The memory does not grow with the number of programs that have called.
-struct QuotaKeeper {
+final class QuotaKeeper {
     /// How many applications are remembered.
     private static let most = 256
     /// How long the space on the disk is taken for known.
     private static let validity = Duration.seconds(1)
 
-    /// The bounds; nil before they are read.
-    private var bounds: Quotas?
-    private var applications: [String: Usage] = [:]
-    /// What all programs have stored.
-    private var all: Usage?
-    var rates = WriteRates()
-    private var disk: (space: DiskSpace?, time: SuspendingClock.Instant)?
+    private struct State {
+        /// The bounds; nil before they are read.
+        var bounds: Quotas?
+        var applications: [String: Usage] = [:]
+        /// What all programs have stored.
+        var all: Usage?
+        var rates = WriteRates()
+        var disk: (space: DiskSpace?, time: SuspendingClock.Instant)?
+    }
+
+    private var state = State()
+
+    /// Does something as a trial: what it notes is forgotten.
+    func trying(_ body: () throws -> Void) rethrows {
+        let before = state
+        defer { state = before }
+        try body()
+    }
 
     /// What the applications in sandboxes have stored that have changed something.
-    var usageOfApplications: [String: Usage] { applications }
+    var usageOfApplications: [String: Usage] { state.applications }
 
     /// The bounds, which are read at first and after each change of them.
-    mutating func bounds(_ read: () -> Quotas) -> Quotas {
-        if let bounds { return bounds }
-        let read = read()
-        bounds = read
-        return read
+    func bounds(_ read: () -> Quotas) -> Quotas {
+        if let bounds = state.bounds { return bounds }
+        let bounds = read()
+        state.bounds = bounds
+        return bounds
     }
 
     /// What an application has stored.
-    mutating func usage(
+    func usage(
         ofApplication application: String, _ read: () throws -> Usage
     ) rethrows -> Usage {
-        if let usage = applications[application] { return usage }
-        if applications.count >= Self.most { applications = [:] }
+        if let usage = state.applications[application] { return usage }
+        if state.applications.count >= Self.most { state.applications = [:] }
         let usage = try read()
-        applications[application] = usage
+        state.applications[application] = usage
         return usage
     }
 
     /// What all programs have stored.
-    mutating func usage(_ read: () throws -> Usage) rethrows -> Usage {
-        if let all { return all }
+    func usage(_ read: () throws -> Usage) rethrows -> Usage {
+        if let all = state.all { return all }
         let usage = try read()
-        all = usage
+        state.all = usage
         return usage
     }
 
     /// The space on the disk, as it was a moment ago; nil if the system does not say.
-    mutating func disk(
-        at now: SuspendingClock.Instant, _ read: () -> DiskSpace?
-    ) -> DiskSpace? {
-        if let disk, disk.time.duration(to: now) < Self.validity { return disk.space }
+    func disk(at now: SuspendingClock.Instant, _ read: () -> DiskSpace?) -> DiskSpace? {
+        if let disk = state.disk, disk.time.duration(to: now) < Self.validity { return disk.space }
         let space = read()
-        disk = (space, now)
+        state.disk = (space, now)
         return space
     }
 
     /// Notes a change that was made.
-    mutating func note(_ growth: Growth, of domain: Domain) {
-        if domain.name == QuotaTerms.domain { bounds = nil }
+    func note(_ growth: Growth, of domain: Domain) {
+        if domain.name == QuotaTerms.domain { state.bounds = nil }
         guard domain.layer.isWritable else { return }
-        all = all?.after(growth)
-        guard !applications.isEmpty else { return }
+        state.all = state.all?.after(growth)
+        guard !state.applications.isEmpty else { return }
         for name in domain.namesAbove {
-            applications[name] = applications[name]?.after(growth)
+            state.applications[name] = state.applications[name]?.after(growth)
         }
     }
 
     /// Notes that a flush has used space on the disk.
-    mutating func noteFlush() {
-        disk = nil
-    }
+    func noteFlush() { state.disk = nil }
 
     /// Forgets everything that was read, because the database was repaired.
-    mutating func readAgain() {
-        (bounds, all, applications) = (nil, nil, [:])
+    func readAgain() { (state.bounds, state.all, state.applications) = (nil, nil, [:]) }
+
+    // MARK: Rates
+
+    /// Notes what a program has set.
+    func noteRate(
+        _ bytes: Int, by program: WriteRates.Program, limit: Int, at now: SuspendingClock.Instant
+    ) {
+        state.rates.note(bytes, by: program, limit: limit, at: now)
+    }
+
+    /// How long a program has to wait before it may set so much; nil if it may do so now.
+    func wait(
+        _ program: WriteRates.Program, for bytes: Int, limit: Int, at now: SuspendingClock.Instant
+    ) -> Duration? {
+        state.rates.wait(program, for: bytes, limit: limit, at: now)
+    }
+
+    /// What programs have set lately, as their rates count it.
+    func rates(
+        at now: SuspendingClock.Instant, limit: (WriteRates.Program) -> Int
+    ) -> [(program: WriteRates.Program, bytes: Int)] {
+        state.rates.levels(at: now, limit: limit)
     }
 }
 
@@ -107,52 +135,52 @@ extension DefaultsObject {
     ///
     /// - Throws: `LimitsExceeded`, and `StorageError` if the database cannot be read.
     func checkQuotas(
-        for parts: [(proposal: ChangeProposal, growth: Growth)], by call: MethodCall,
+        for parts: [(proposal: ChangeProposal, growth: Growth)], by caller: Caller,
         isUndo: Bool = false
     ) throws {
         guard parts.count > 1 else {
             for (proposal, growth) in parts {
-                try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
+                try checkQuotas(for: proposal, growth, by: caller, isUndo: isUndo)
             }
             return
         }
         // Each part is checked as if those before it had been made.
-        let before = quotas
-        defer { quotas = before }
-        for (proposal, growth) in parts {
-            try checkQuotas(for: proposal, growth, by: call, isUndo: isUndo)
-            quotas.note(growth, of: proposal.domain)
-            noteRate(of: proposal, by: call)
+        try quotas.trying {
+            for (proposal, growth) in parts {
+                try checkQuotas(for: proposal, growth, by: caller, isUndo: isUndo)
+                quotas.note(growth, of: proposal.domain)
+                noteRate(of: proposal, by: caller)
+            }
         }
     }
 
     private func checkQuotas(
-        for proposal: ChangeProposal, _ growth: Growth, by call: MethodCall, isUndo: Bool
+        for proposal: ChangeProposal, _ growth: Growth, by caller: Caller, isUndo: Bool
     ) throws {
-        if isUndo, case .full = CallerAccess(of: call.credentials, isBusPrivate: true) { return }
-        let application = application(of: call)
+        if isUndo, !caller.isConfined { return }
+        let application = caller.application
         // A user must be able to correct a wrong bound.
         let isPolicy = AccessScope.policies.contains(proposal.domain.name)
         let bounds = isPolicy ? Quotas() : bounds
-        try checkRate(of: proposal, by: WriteRates.Program(call), bounds)
+        try checkRate(of: proposal, by: caller.program, bounds)
         do {
             try checkTokens(of: proposal, growth, by: application, bounds)
             guard growth.isMore else { return }
             try checkUsage(growth, of: proposal.domain, by: application, bounds)
             try checkDisk(growth, of: proposal.domain, by: application, bounds)
         } catch let quota as QuotaUse {
-            refusals.note(quota, logger)
+            rights.noteRefusal(because: quota)
             throw ContractError(quota, in: layers.places)
         }
     }
 
     /// Notes what a call has set.
-    func noteRate(of proposal: ChangeProposal, by call: MethodCall) {
+    func noteRate(of proposal: ChangeProposal, by caller: Caller) {
         let size = proposal.size
         guard size > 0 else { return }
-        let program = WriteRates.Program(call)
+        let program = caller.program
         let limit = bounds.limit(.bytesPerMinute, of: program.name)
-        quotas.rates.note(size, by: program, limit: limit, at: now)
+        quotas.noteRate(size, by: program, limit: limit, at: now)
     }
 
     private func checkRate(
@@ -163,13 +191,13 @@ extension DefaultsObject {
         let quota = QuotaUse(
             bound: .bytesPerMinute, name: program.name, limit: limit, used: size)
         if limit == 0 {
-            refusals.note(quota, logger)
+            rights.noteRefusal(because: quota)
             throw ContractError(quota, in: layers.places)
         }
-        guard let wait = quotas.rates.wait(program, for: size, limit: limit, at: now) else {
+        guard let wait = quotas.wait(program, for: size, limit: limit, at: now) else {
             return
         }
-        refusals.note(quota, logger)
+        rights.noteRefusal(because: quota)
         throw ContractError(quota, waiting: wait)
     }
 
@@ -225,14 +253,6 @@ extension DefaultsObject {
         (try? Domain(ofApplication: application)).map(DomainPattern.init(domainAndBelow:))
     }
 
-    /// The application of a program in a sandbox.
-    private func application(of call: MethodCall) -> String? {
-        guard
-            case .confined(let application) = CallerAccess(of: call.credentials, isBusPrivate: true)
-        else { return nil }
-        return application
-    }
-
     /// The bounds that apply now.
     private var bounds: Quotas {
         quotas.bounds {
@@ -265,7 +285,7 @@ extension DefaultsObject {
     var quotaReport: @Sendable ([Domain: KeyTotals]) -> [QuotaUse] {
         let (bounds, hosts, now) = (bounds, hosts, now)
         let applications = quotas.usageOfApplications
-        let rates = quotas.rates.levels(at: now) { bounds.limit(.bytesPerMinute, of: $0.name) }
+        let rates = quotas.rates(at: now) { bounds.limit(.bytesPerMinute, of: $0.name) }
         return { totals in
             var uses = totals.flatMap { domain, totals in
                 bounds.uses(of: domain, totals, as: domain.spelling(on: hosts))
@@ -322,18 +342,6 @@ extension Value {
 }
 
 extension WriteRates.Program {
-    /// The program that calls.
-    fileprivate init(_ call: MethodCall) {
-        switch CallerAccess(of: call.credentials, isBusPrivate: true) {
-        case .confined(let application?): self = .application(application)
-        case .confined(nil): self = .unknownApplication
-        case .full, .none:
-            self =
-                call.credentials?.processID.map { .process($0) }
-                ?? .connection(call.sender?.string ?? call.connection.peerName)
-        }
-    }
-
     /// The name whose bound applies.
     var name: String {
         if case .application(let name) = self { name } else { QuotaTerms.everybody }

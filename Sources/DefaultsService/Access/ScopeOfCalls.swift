@@ -2,6 +2,7 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import DefaultsTerms
 
 // Invariants
 //
@@ -13,13 +14,9 @@ import DefaultsStorage
 /// What the calls of programs in a sandbox may use.
 extension DefaultsObject {
     /// The scope of a program; nil if it may use everything.
-    ///
-    /// Programs that may not call at all were refused when they were identified.
     func scope(of credentials: PeerCredentials?) -> AccessScope? {
-        switch CallerAccess(of: credentials, isBusPrivate: true) {
-        case .full: nil
-        case .none: AccessScope(ofApplication: nil)
-        case .confined(let application): scope(ofApplication: application)
+        rights.scope(of: CallerAccess(of: credentials, isBusPrivate: true)) {
+            policy($0, in: GrantTerms.domain)
         }
     }
 
@@ -29,7 +26,8 @@ extension DefaultsObject {
     func view(for call: MethodCall, of domain: Domain? = nil) -> DatabaseView {
         guard let scope = scope(of: call.credentials) else { return database.view }
         if let domain, !scope.mayRead(domain) {
-            refusals.note(call.credentials?.application, call.member, domain, logger)
+            rights.noteRefusal(
+                of: call.member, to: call.credentials?.application, about: domain)
         }
         return database.view.limited(to: scope)
     }
@@ -43,7 +41,9 @@ extension DefaultsObject {
         // The names of a large call are read on another thread.
         let note: @Sendable (Domain) -> Void = { domain in
             loop.perform {
-                self.assumeIsolated { $0.refusals.note(application, member, domain, $0.logger) }
+                self.assumeIsolated {
+                    $0.rights.noteRefusal(of: member, to: application, about: domain)
+                }
             }
         }
         return CheckedNames(
@@ -53,8 +53,8 @@ extension DefaultsObject {
 
     /// Refuses a program in a sandbox.
     func checkUnconfined(_ call: MethodCall) throws {
-        guard case .full = CallerAccess(of: call.credentials, isBusPrivate: true) else {
-            refusals.note(call.credentials?.application, call.member, nil, logger)
+        if Caller(of: call).isConfined {
+            rights.noteRefusal(of: call.member, to: call.credentials?.application, about: nil)
             throw ContractError(confined: call.member.string)
         }
     }

@@ -33,7 +33,7 @@ extension DefaultsObject {
             // The backup may be older than the ID of a machine.
             defer {
                 quotas.readAgain()
-                grants = Grants()
+                rights.readAgain()
             }
             try database.adoptHostLayers { publish($0) }
             _ = try await durability().get()

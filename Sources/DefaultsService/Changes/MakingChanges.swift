@@ -29,10 +29,11 @@ extension DefaultsObject {
         isUndo: Bool = false
     ) throws {
         let parts = try proposals.map { ($0, try database.growth(by: $0)) }
-        try checkQuotas(for: parts, by: call, isUndo: isUndo)
+        let caller = Caller(of: call)
+        try checkQuotas(for: parts, by: caller, isUndo: isUndo)
         // First the journal, then the overlay for readers, then the page of counters.
         let changes = try commit(parts)
-        for proposal in proposals { noteRate(of: proposal, by: call) }
+        for proposal in proposals { noteRate(of: proposal, by: caller) }
         let generation = changes[0].generation
         let visible = changes.filter { !$0.proposal.changesNothing }
         guard isDurable else {
@@ -100,7 +101,7 @@ extension DefaultsObject {
         let changes = try findingRoom { () throws(StorageError) in try database.commit(parts) }
         statistics.changes += 1
         for (proposal, growth) in parts {
-            grants.noteChange(of: proposal.domain)
+            rights.noteChange(of: proposal.domain)
             quotas.note(growth, of: proposal.domain)
         }
         writers.note(changes[0].generation, by: changes[0].origin)
@@ -112,7 +113,7 @@ extension DefaultsObject {
     /// - Throws: The errors of ``make(_:for:isDurable:)``.
     func remember(_ token: Token, of domain: Domain, for call: MethodCall) throws {
         let nothing = ChangeProposal(domain: domain, token: token, origin: "")
-        try checkQuotas(for: [(nothing, database.growth(by: nothing))], by: call)
+        try checkQuotas(for: [(nothing, database.growth(by: nothing))], by: Caller(of: call))
         try findingRoom { () throws(StorageError) in try database.remember(token, of: domain) }
         noteChange()
     }

@@ -36,7 +36,7 @@ extension DefaultsObject {
 
     /// Announces the domains that a repair has changed.
     func announce(_ repaired: [RepairedDomain], at generation: Generation) {
-        for domain in repaired { grants.noteChange(of: domain.domain) }
+        for domain in repaired { rights.noteChange(of: domain.domain) }
         announce(repaired.map { Announcement($0, at: generation) })
     }
 

@@ -23,8 +23,12 @@ struct Unapply: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         let owners = try await OwnedKeys(of: defaults).byOwner.map(\.owner)
         if !owners.contains(owner) {
-            // Not an error: it may be run again.
-            Complaint.say(ToolError.noOwner(owner, among: owners.map(\.name)))
+            let error = ToolError.noOwner(owner, among: owners.map(\.name))
+            // It may be run again, which is not an error. A mistyped name is one.
+            guard Spelling.nearest(to: owner.name, among: owners.map(\.name)) == nil else {
+                throw error
+            }
+            Complaint.say(error)
         }
         let application = DocumentApplication(
             document: OwnedDocument(of: owner), options: options, ownership: nil)
