@@ -62,7 +62,9 @@ package actor DefaultsObject {
     /// Backups and other upkeep that is in progress or waits.
     let upkeep = Upkeep()
     /// The layers that are made from files.
-    var layers: FileLayers
+    let layers: FileLayers
+    /// When these files are read.
+    let layerSchedule: LayerSchedule
     /// The services of desktops that are served, too.
     let desktops: [DesktopService]
     /// The changes whose signals of these services wait.
@@ -86,7 +88,7 @@ package actor DefaultsObject {
     ///   journal keeps the acknowledged changes for the next process.
     init(
         connection: Connection, database: sending Database, writer: DurableWriter,
-        layers: FileLayers, desktops: [DesktopService] = [], dconf: DconfFile? = nil,
+        layers: sending FileLayers, desktops: [DesktopService] = [], dconf: DconfFile? = nil,
         examiner: ProcessExaminer,
         logger: Logger, abandon: @escaping @Sendable (any Error) -> Void
     ) {
@@ -96,6 +98,7 @@ package actor DefaultsObject {
         self.database = database
         self.writer = writer
         self.layers = layers
+        layerSchedule = LayerSchedule(of: layers.places, on: connection.loop)
         self.desktops = desktops
         self.dconf = dconf.map { DconfState($0) }
         self.examiner = examiner
@@ -110,6 +113,10 @@ package actor DefaultsObject {
     /// Begins to answer calls.
     package func start() async {
         memory.forget = { [weak self] in self?.assumeIsolated { $0.forgetSchemas() } }
+        layerSchedule.read = { [weak self] in
+            guard let self else { return }
+            Task(executorPreference: connection.loop) { await self.readLayers() }
+        }
         await readLayers()
         await connection.export(
             [interface(), maintenanceInterface()], at: Contract.objectPath)

@@ -40,9 +40,9 @@ extension DefaultsObject {
         disk.end(with: outcome)
         memory.end()
         signals.stopTimer()
-        for timer in [flushTimer, layers.timer, dconf?.timer, dconf?.askTimer] { timer?.cancel() }
+        layerSchedule.end()
+        for timer in [flushTimer, dconf?.timer, dconf?.askTimer] { timer?.cancel() }
         flushTimer = nil
-        (layers.timer, layers.watch) = (nil, nil)
         await writer.close()
         database.close()
         await patiently { await $0.flush() }
@@ -53,6 +53,7 @@ extension DefaultsObject {
     /// Ends at once, because the database can no longer be used.
     func abandon(because error: StorageError) {
         disk.end(with: .failure(error))
+        layerSchedule.end()
         connection.assumeIsolated { $0.refuseCalls(with: Self.hasEnded) }
         database.leavePage()
         abandon(error)

@@ -87,15 +87,15 @@ extension DefaultsObject {
 
     /// The managed layers that can lock keys of a domain.
     private func layersThatLock(_ domain: Domain) -> [Domain] {
-        guard !layers.known.isEmpty else { return [] }
+        guard !layers.isEmpty else { return [] }
         return SearchList(of: domain, on: hosts.this.id).places.map(\.domain).filter {
-            $0.layer == .managed && layers.known[$0] != nil
+            $0.layer == .managed && layers[$0] != nil
         }
     }
 
     /// Whether a managed layer locks a key, with or without a value.
     func isLocked(_ key: Key, by managed: Domain) throws -> Bool {
-        if layers.known[managed]?.locks.covers(key) == true { return true }
+        if layers[managed]?.locks.covers(key) == true { return true }
         return try database.generation(managed, key) != nil
     }
 
@@ -103,7 +103,7 @@ extension DefaultsObject {
     /// file with a lock for it.
     func pathOfLock(of key: Key, by managed: Domain) throws -> String {
         guard let record = try fileRecord(of: managed) else { return "" }
-        layers.lastRecord = (managed, record)
+        layers.remember(record, of: managed)
         let isSet = try database.generation(managed, key) != nil
         return (isSet ? record.source(of: key) : record.firstLocking(key))?.description ?? ""
     }
@@ -111,7 +111,7 @@ extension DefaultsObject {
     /// The keys and prefixes that a managed layer locks, each with its file: first those without a
     /// value, in the order of the files.
     func locks(of managed: Domain) throws -> [(pattern: String, path: String)] {
-        guard layers.known[managed] != nil, let record = try fileRecord(of: managed) else {
+        guard layers[managed] != nil, let record = try fileRecord(of: managed) else {
             return []
         }
         let sources = record.sources

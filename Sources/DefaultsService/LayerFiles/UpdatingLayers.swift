@@ -24,7 +24,7 @@ extension DefaultsObject {
         guard !disk.hasEnded else { return }
         var room = FoundFile.room
         let found = files.compactMap { FoundFile($0, room: &room) }
-        let known = layers.known[domain]
+        let known = layers[domain]
         if let known, known.isMade(of: found) { return }
         if known == nil, found.isEmpty { return }
         let old = try fileRecord(of: domain)
@@ -50,13 +50,12 @@ extension DefaultsObject {
     private func know(
         _ domain: Domain, madeOf found: [FoundFile], locks: [Lock], _ merging: Merging
     ) {
-        layers.lastRecord = nil
-        layers.known[domain] =
+        layers.note(
             found.isEmpty
-            ? nil
-            : FileLayers.Known(
-                files: found.map { ($0.path, $0.digest) }, locks: LockTable(locks),
-                problems: merging.problems)
+                ? nil
+                : FileLayers.Known(
+                    files: found.map { ($0.path, $0.digest) }, locks: LockTable(locks),
+                    problems: merging.problems), of: domain)
     }
 
     /// Whether the same change will always be refused.

@@ -183,11 +183,12 @@ extension DefaultsObject {
 /// Information about the layers that are made from files.
 extension DefaultsObject {
     private func listLayerFiles(_ call: MethodCall) throws {
-        let known = layers.known.sorted { $0.key < $1.key }.flatMap { domain, known in
-            known.files.map { file -> Contract.ListLayerFiles.Row in
+        let known = layers.domains.sorted().flatMap { domain in
+            let known = layers[domain]
+            return (known?.files ?? []).map { file -> Contract.ListLayerFiles.Row in
                 (
                     domain.layer.name.rawValue, domain.name, file.path.description,
-                    known.problems[file.path]?.description ?? ""
+                    known?.problems[file.path]?.description ?? ""
                 )
             }
         }

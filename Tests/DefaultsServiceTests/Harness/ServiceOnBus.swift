@@ -78,7 +78,7 @@ final class ServiceOnBus {
                 $0.flushTimer = nil
                 $0.signals.stopTimer()
                 $0.memory.end()
-                ($0.layers.timer, $0.layers.watch) = (nil, nil)
+                $0.layerSchedule.end()
                 $0.database.close()
             }
             stage.end()
