@@ -37,22 +37,20 @@ package actor DefaultsObject {
     let abandon: @Sendable (any Error) -> Void
 
     /// What is done to the store, and who waits for it.
-    var disk = DiskKeeper()
+    let disk = DiskKeeper()
     /// Fires when the next flush is due.
-    var flushTimer: EventLoop.Timer?
-    /// When the last flush has ended, in seconds since 1970; nil before the first.
-    var lastFlush: Int?
+    let flushAlarm: Alarm
     let memory: Memory
     /// The threads for calls that would block the loop for long.
     let lanes = Lanes()
     /// Fires when the end has waited for the bus long enough.
-    var patienceTimer: EventLoop.Timer?
-    var announcements = Announcements()
+    let patienceAlarm: Alarm
+    let announcements = Announcements()
     /// Who gets signals on the bus.
     private(set) lazy var signals = makeSignals()
     /// The programs that are connected without a bus, and the domains that each follows.
     let followers = Followers()
-    var statistics: Statistics
+    let statistics: Statistics
     /// The callers that made the last changes.
     let writers = WriterLog()
     /// What programs in a sandbox may use.
@@ -72,13 +70,7 @@ package actor DefaultsObject {
     /// What programs that use libdconf see; nil if that service is not served.
     var dconf: DconfState?
     /// Why changes are not written to disk, or are refused.
-    var trouble = StorageTrouble() {
-        didSet {
-            guard trouble != oldValue else { return }
-            announceTrouble()
-            tellStatus()
-        }
-    }
+    let trouble = TroubleKeeper()
 
     /// Makes a service for an open database.
     ///
@@ -95,6 +87,8 @@ package actor DefaultsObject {
         self.abandon = abandon
         self.connection = connection
         memory = Memory(on: connection.loop)
+        flushAlarm = Alarm(on: connection.loop)
+        patienceAlarm = Alarm(on: connection.loop)
         self.database = database
         self.writer = writer
         self.layers = layers
@@ -112,6 +106,7 @@ package actor DefaultsObject {
 
     /// Begins to answer calls.
     package func start() async {
+        trouble.tell = { [weak self] in self?.assumeIsolated { $0.tellTrouble() } }
         memory.forget = { [weak self] in self?.assumeIsolated { $0.forgetSchemas() } }
         layerSchedule.read = { [weak self] in
             guard let self else { return }

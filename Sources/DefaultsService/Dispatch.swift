@@ -10,7 +10,7 @@ extension DefaultsObject {
     ///
     /// If its change or its work has no room now, the call is postponed.
     func carryOut(_ call: MethodCall, by answer: Answer) throws {
-        statistics.calls += 1
+        statistics.noteCall()
         try attempt(call) { try answer(self, call) }
     }
 
@@ -21,8 +21,7 @@ extension DefaultsObject {
         do {
             try step()
         } catch let error where error is RoomAwaited || error is LaneAwaited {
-            // It is counted when it is repeated.
-            statistics.calls -= 1
+            statistics.notePostponement()
             call.postpone()
         } catch let error as StorageError {
             guard error.isDamage else { throw error }

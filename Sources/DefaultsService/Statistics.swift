@@ -4,19 +4,38 @@ import DefaultsStorage
 import SystemCalls
 
 /// What the service has done since its start.
-struct Statistics {
+final class Statistics {
     private let start: ContinuousClock.Instant
     /// Calls that were carried out, including those that were refused.
-    var calls: UInt64 = 0
-    var changes: UInt64 = 0
-    var flushes: UInt64 = 0
-    var failedFlushes: UInt64 = 0
+    private var calls: UInt64 = 0
+    private(set) var changes: UInt64 = 0
+    private var flushes: UInt64 = 0
+    private var failedFlushes: UInt64 = 0
     /// How often the store was repaired.
-    var repairs: UInt64 = 0
+    private var repairs: UInt64 = 0
+    /// When the last flush has ended, in seconds since 1970; nil before the first.
+    private(set) var lastFlush: Int?
 
     init(since start: ContinuousClock.Instant) {
         self.start = start
     }
+
+    func noteCall() { calls += 1 }
+
+    /// Notes that a call was postponed: it is counted when it is repeated.
+    func notePostponement() { calls -= 1 }
+
+    func noteChange() { changes += 1 }
+
+    /// - Parameter time: In seconds since 1970.
+    func noteFlush(at time: Int) {
+        flushes += 1
+        lastFlush = time
+    }
+
+    func noteFailedFlush() { failedFlushes += 1 }
+
+    func noteRepair() { repairs += 1 }
 
     /// All facts by name, with what the database has now.
     ///

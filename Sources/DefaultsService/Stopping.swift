@@ -41,8 +41,8 @@ extension DefaultsObject {
         memory.end()
         signals.stopTimer()
         layerSchedule.end()
-        for timer in [flushTimer, dconf?.timer, dconf?.askTimer] { timer?.cancel() }
-        flushTimer = nil
+        flushAlarm.stop()
+        for timer in [dconf?.timer, dconf?.askTimer] { timer?.cancel() }
         await writer.close()
         database.close()
         await patiently { await $0.flush() }
@@ -71,13 +71,12 @@ extension DefaultsObject {
     private func patiently(_ step: (Connection) async -> Void) async {
         limitPatience()
         await step(connection)
-        patienceTimer?.cancel()
-        patienceTimer = nil
+        patienceAlarm.stop()
     }
 
     private func limitPatience() {
-        patienceTimer = connection.loop.schedule(after: Self.patience) {
-            self.assumeIsolated { object in
+        patienceAlarm.set(after: Self.patience) { [weak self] in
+            self?.assumeIsolated { object in
                 let isBusy = object.disk.isWorking || object.lanes.isAnyBusy
                 if isBusy { return object.limitPatience() }
                 object.connection.assumeIsolated { $0.close() }

@@ -11,7 +11,7 @@ import Testing
 
     /// A keeper with a change that was made at the start.
     private func changed() -> DiskKeeper {
-        var keeper = DiskKeeper()
+        let keeper = DiskKeeper()
         keeper.noteChange(at: start, pendingBytes: 1)
         return keeper
     }
@@ -36,7 +36,7 @@ import Testing
 
     @Test("A change is written after a quiet period, at once on demand, and not during a flush")
     func flushing() {
-        var keeper = changed()
+        let keeper = changed()
         let due = start + FlushSchedule.quietPeriod
         #expect(keeper.next(at: start) == .wait(until: due))
         #expect(keeper.next(at: due) == .flush)
@@ -53,7 +53,7 @@ import Testing
 
     @Test("A waiter is resumed once, by the flush that it waits for")
     func waiters() {
-        var keeper = changed()
+        let keeper = changed()
         keeper.add(waiter(for: 1))
         keeper.beginFlush()
         keeper.add(waiter(for: 2))
@@ -66,7 +66,7 @@ import Testing
 
     @Test("A failed flush is retried after a pause, and its reason is reported as new once")
     func failing() {
-        var keeper = changed()
+        let keeper = changed()
         keeper.add(waiter(for: 1))
         keeper.beginFlush()
         expect(keeper.failFlush(refusal, at: start))
@@ -88,7 +88,7 @@ import Testing
 
     @Test("A repair comes before the next flush, and after the current one")
     func repairFirst() {
-        var keeper = changed()
+        let keeper = changed()
         keeper.noteDemand(at: start)
         keeper.beginFlush()
         expect(keeper.note(damage: "one", at: start) == .repair(isNew: true))
@@ -110,7 +110,7 @@ import Testing
 
     @Test("A store that is damaged again at once is repaired again only after a pause")
     func pauseBetweenRepairs() {
-        var keeper = DiskKeeper()
+        let keeper = DiskKeeper()
         var now = start
         let repair = { (isSuccess: Bool) in
             expect(keeper.note(damage: "damage", at: now) == .repair(isNew: true))
@@ -132,7 +132,7 @@ import Testing
 
     @Test("A repair that is put off is followed by attempts to flush, and may soon be due again")
     func putOff() {
-        var keeper = changed()
+        let keeper = changed()
         expect(keeper.note(damage: "damage", at: start) == .repair(isNew: true))
         _ = keeper.beginRepair()
         expect(keeper.putOffRepair(refusal, at: start))
@@ -150,7 +150,7 @@ import Testing
 
     @Test("A change that waits for room continues once, after a flush or a repair")
     func room() {
-        var keeper = changed()
+        let keeper = changed()
         keeper.beginFlush()
         keeper.awaitRoom()
         #expect(keeper.isRoomAwaited)
@@ -166,7 +166,7 @@ import Testing
 
     @Test("After the end nothing is done, and the first end counts")
     func end() throws {
-        var keeper = changed()
+        let keeper = changed()
         keeper.noteDemand(at: start)
         keeper.end(with: .failure(refusal))
         keeper.end(with: .success(.first))

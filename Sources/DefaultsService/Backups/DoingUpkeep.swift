@@ -130,7 +130,7 @@ extension DefaultsObject {
             switch try await writer.backUp(kind, sparing: spared) {
             case .made(let backup):
                 logger.info("Made the backup \(backup.name) of \(counted(backup.size, "byte")).")
-                trouble.damage = ""
+                trouble.set(\.damage, "")
                 return .success(backup)
             case .damaged(let damage):
                 note(damage)
@@ -163,7 +163,7 @@ extension DefaultsObject {
                 logger.info(
                     "Made the daily backup \(backup.name) of \(counted(backup.size, "byte")).")
                 upkeep.noteDaily()
-                trouble.damage = ""
+                trouble.set(\.damage, "")
             case .damaged(let damage):
                 if noteDailyFailure() { note(damage) }
             case .givenUp: break

@@ -108,7 +108,7 @@ struct Announcement {
 ///    is on disk.
 /// 3. If the disk makes too many signals wait, only the first rule is kept: watchers should not
 ///    wait for long, and memory is limited.
-struct Announcements {
+final class Announcements {
     /// The most signals that wait.
     private static let maximumWaiting = 1024
 
@@ -119,7 +119,7 @@ struct Announcements {
     /// Adds the signal of a change, which may not have its reply yet.
     ///
     /// - Returns: The signals that can be sent now.
-    mutating func add(_ change: ChangeSet, isReplied: Bool) -> [Announcement] {
+    func add(_ change: ChangeSet, isReplied: Bool) -> [Announcement] {
         let name = change.domain.name
         if isReplied, waiting[name] == nil { return [Announcement(change)] }
         waiting[name, default: []].append((Announcement(change), isReplied))
@@ -130,7 +130,7 @@ struct Announcements {
     /// Notes that the reply to a change has been sent.
     ///
     /// - Returns: The signals that can be sent now.
-    mutating func noteReply(to change: ChangeSet) -> [Announcement] {
+    func noteReply(to change: ChangeSet) -> [Announcement] {
         let name = change.domain.name
         let index = waiting[name]?.firstIndex {
             $0.announcement.generation == change.generation
@@ -140,7 +140,7 @@ struct Announcements {
         return takeReady(of: name)
     }
 
-    private mutating func takeReady(of name: String) -> [Announcement] {
+    private func takeReady(of name: String) -> [Announcement] {
         guard let all = waiting[name] else { return [] }
         let ready = all.prefix { $0.isReplied }
         let rest = all.dropFirst(ready.count)
@@ -149,7 +149,7 @@ struct Announcements {
         return ready.map(\.announcement)
     }
 
-    private mutating func takeAll() -> [Announcement] {
+    private func takeAll() -> [Announcement] {
         defer { (waiting, count) = ([:], 0) }
         return waiting.values.joined().map(\.announcement).sorted {
             $0.generation < $1.generation

@@ -99,7 +99,7 @@ extension DefaultsObject {
         _ parts: [(proposal: ChangeProposal, growth: Growth)]
     ) throws -> [ChangeSet] {
         let changes = try findingRoom { () throws(StorageError) in try database.commit(parts) }
-        statistics.changes += 1
+        statistics.noteChange()
         for (proposal, growth) in parts {
             rights.noteChange(of: proposal.domain)
             quotas.note(growth, of: proposal.domain)

@@ -10,7 +10,8 @@ extension DefaultsObject {
     /// Trouble, if there is any, and then what is served.
     var status: String {
         let contents = "Serving \(database.path): \(contents)."
-        return trouble.sentence.isEmpty ? contents : "\(trouble.sentence) \(contents)"
+        let sentence = trouble.now.sentence
+        return sentence.isEmpty ? contents : "\(sentence) \(contents)"
     }
 
     /// Tells the service manager what is new after a flush, and when trouble begins or ends.
@@ -32,7 +33,7 @@ extension DefaultsObject {
         let pending = database.pendingChanges
         let onDisk =
             pending == 0 ? "all on disk" : "\(counted(pending, "change")) not on disk yet"
-        let flush = lastFlush.map { "; last flush at \(Self.universalTime($0))" } ?? ""
+        let flush = statistics.lastFlush.map { "; last flush at \(Self.universalTime($0))" } ?? ""
         return "\(amounts ?? "")\(generation)\(onDisk)\(flush)"
     }
 

@@ -18,7 +18,7 @@ import DefaultsStorage
 /// 3. Each waiter is returned once: when the flush that it waits for has succeeded or failed, or
 ///    when the store has been repaired. In the last case it then waits for another flush.
 /// 4. While a change waits for room, no other change may use the room that a flush makes.
-struct DiskKeeper {
+final class DiskKeeper {
     /// The durable generation, or the error of the disk.
     typealias Outcome = Result<Generation, StorageError>
 
@@ -95,23 +95,23 @@ struct DiskKeeper {
     /// Notes that a change is pending.
     ///
     /// - Parameter pendingBytes: What the next flush will write, in bytes.
-    mutating func noteChange(at now: SuspendingClock.Instant, pendingBytes: Int) {
+    func noteChange(at now: SuspendingClock.Instant, pendingBytes: Int) {
         schedule.changed(at: now, pendingBytes: pendingBytes)
     }
 
     /// Notes that the pending changes are to be written at once.
-    mutating func noteDemand(at now: SuspendingClock.Instant) {
+    func noteDemand(at now: SuspendingClock.Instant) {
         schedule.demanded(at: now)
     }
 
     /// Adds someone who waits for a flush.
-    mutating func add(_ waiter: Waiter) {
+    func add(_ waiter: Waiter) {
         precondition(!hasEnded, "nothing is written after the end")
         waiters.append(waiter)
     }
 
     /// Notes that a change waits for room.
-    mutating func awaitRoom() {
+    func awaitRoom() {
         isRoomAwaited = true
     }
 
@@ -120,7 +120,7 @@ struct DiskKeeper {
     /// Call this after a flush.
     ///
     /// - Returns: Whether there is such a change.
-    mutating func endAwaitingRoom() -> Bool {
+    func endAwaitingRoom() -> Bool {
         defer { isRoomAwaited = false }
         return isRoomAwaited
     }
@@ -128,7 +128,7 @@ struct DiskKeeper {
     /// Ends all work.
     ///
     /// If there are several calls, the first one counts.
-    mutating func end(with outcome: Outcome) {
+    func end(with outcome: Outcome) {
         if !hasEnded { work = .ended(outcome) }
     }
 }
@@ -142,7 +142,7 @@ extension DiskKeeper {
     }
 
     /// Notes that a flush of all that is pending has begun.
-    mutating func beginFlush() {
+    func beginFlush() {
         precondition(mayFlush, "other work is in progress")
         work = .flushing
         schedule.flushBegan()
@@ -152,7 +152,7 @@ extension DiskKeeper {
     ///
     /// - Parameter number: The number of the flush. No other flush has begun since.
     /// - Returns: Those who have waited for it. They must be resumed.
-    mutating func endFlush(_ number: UInt64) -> [Waiter] {
+    func endFlush(_ number: UInt64) -> [Waiter] {
         leaveFlush()
         schedule.flushSucceeded()
         failure = nil
@@ -164,7 +164,7 @@ extension DiskKeeper {
     /// Notes that the flush in progress has failed.
     ///
     /// - Returns: Whether the error differs from the last one.
-    mutating func failFlush(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
+    func failFlush(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
         leaveFlush()
         schedule.flushFailed(at: now)
         let isNew = failure?.isRepeated(by: error) != true
@@ -173,12 +173,12 @@ extension DiskKeeper {
     }
 
     /// Takes all waiters, to pass an error to them.
-    mutating func takeWaiters() -> [Waiter] {
+    func takeWaiters() -> [Waiter] {
         defer { waiters = [] }
         return waiters
     }
 
-    private mutating func leaveFlush() {
+    private func leaveFlush() {
         guard case .flushing = work else { preconditionFailure("no flush is in progress") }
         work = .idle
     }
@@ -188,7 +188,7 @@ extension DiskKeeper {
 
 extension DiskKeeper {
     /// Notes that the store is damaged.
-    mutating func note(
+    func note(
         damage: String, at now: SuspendingClock.Instant
     ) -> DamageResponse {
         precondition(!hasEnded, "nothing is repaired after the end")
@@ -198,7 +198,7 @@ extension DiskKeeper {
     /// Notes that a repair has begun.
     ///
     /// - Returns: What is damaged, as a sentence.
-    mutating func beginRepair() -> String {
+    func beginRepair() -> String {
         precondition(mayFlush && repairs.isDue, "no repair is due")
         work = .repairing
         return repairs.begin()
@@ -209,7 +209,7 @@ extension DiskKeeper {
     /// Flushes go on to be tried, each after a pause.
     ///
     /// - Returns: Whether the error differs from that of the last flush.
-    mutating func putOffRepair(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
+    func putOffRepair(_ error: StorageError, at now: SuspendingClock.Instant) -> Bool {
         guard case .repairing = work else { preconditionFailure("no repair is in progress") }
         work = .idle
         repairs.putOff(at: now)
@@ -222,7 +222,7 @@ extension DiskKeeper {
     /// - Parameter isSuccess: Whether there is a new store. If not, the old store is still in use.
     /// - Returns: Those who have waited for the disk. They must wait for the database that is open
     ///   now.
-    mutating func endRepair(isSuccess: Bool, at now: SuspendingClock.Instant) -> [Waiter] {
+    func endRepair(isSuccess: Bool, at now: SuspendingClock.Instant) -> [Waiter] {
         guard case .repairing = work else { preconditionFailure("no repair is in progress") }
         work = .idle
         repairs.end(isSuccess: isSuccess, at: now)

@@ -79,12 +79,8 @@ extension DefaultsObject {
     }
 
     private func setFlushTimer(_ due: SuspendingClock.Instant) {
-        guard flushTimer == nil else { return }
-        flushTimer = connection.loop.schedule(after: now.duration(to: due)) {
-            self.assumeIsolated { object in
-                object.flushTimer = nil
-                object.workOnDisk()
-            }
+        flushAlarm.set(after: now.duration(to: due)) { [weak self] in
+            self?.assumeIsolated { $0.workOnDisk() }
         }
     }
 
@@ -93,14 +89,9 @@ extension DefaultsObject {
     /// If other work on the store is in progress, this is checked again at its end.
     func flush() {
         guard disk.mayFlush, let batch = database.beginFlush() else { return }
-        cancelFlushTimer()
+        flushAlarm.stop()
         disk.beginFlush()
         Task(executorPreference: connection.loop) { await self.write(batch) }
-    }
-
-    func cancelFlushTimer() {
-        flushTimer?.cancel()
-        flushTimer = nil
     }
 
     private func write(_ batch: FlushBatch) async {
@@ -119,18 +110,17 @@ extension DefaultsObject {
     }
 
     private func flushSucceeded() {
-        statistics.flushes += 1
+        statistics.noteFlush(at: time(nil))
         if disk.failure != nil {
             logger.log(
                 .diskWorks, level: .notice,
                 "The disk accepts changes again. All pending changes are written.")
-            trouble.disk = ""
+            trouble.set(\.disk, "")
         }
         let reached = disk.endFlush(database.flushesBegun)
         Memory.returnFreePages()
         let durable = database.durableGeneration
         for waiter in reached { waiter.resume(.success(durable)) }
-        lastFlush = time(nil)
         tellStatus()
         goOn()
         backUpDaily()
@@ -141,12 +131,12 @@ extension DefaultsObject {
     /// The changes stay pending, readable and in the crash journal.
     private func flushFailed(_ error: StorageError) {
         lanes.noteLogInUse()
-        statistics.failedFlushes += 1
+        statistics.noteFailedFlush()
         // What a disk that does not answer gives looks like damage.
         let shown = error.isDamage ? database.diskDoubt ?? error : error
         if disk.failFlush(shown, at: now) {
             logger.log(.diskFails, level: .error, shown.description)
-            trouble.disk = shown.description
+            trouble.set(\.disk, shown.description)
         }
         // If the store is repaired, they wait for that.
         if !error.isDamage || !requestRepair(because: error.description) {

@@ -25,9 +25,9 @@ extension DefaultsObject {
             Task(executorPreference: connection.loop) { await self.workOnDisk() }
         case .none:
             // A disk that does not answer is known already, and may have no damage.
-            if trouble.damage.isEmpty, disk.failure == nil {
+            if trouble.now.damage.isEmpty, disk.failure == nil {
                 logger.log(.damage, level: .error, damage)
-                trouble.damage = StorageTrouble.unrepaired(database.path)
+                trouble.set(\.damage, StorageTrouble.unrepaired(database.path))
             }
             return false
         }
@@ -36,7 +36,7 @@ extension DefaultsObject {
 
     /// Begins the repair that is due.
     func beginRepair() {
-        cancelFlushTimer()
+        flushAlarm.stop()
         let damage = disk.beginRepair()
         Task(executorPreference: connection.loop) { await self.repair(damage) }
     }
@@ -69,10 +69,10 @@ extension DefaultsObject {
     /// flushes are tried until one succeeds.
     private func putOffRepair(because error: StorageError) async {
         database.doubtDisk(because: error)
-        statistics.failedFlushes += 1
+        statistics.noteFailedFlush()
         if disk.putOffRepair(error, at: now) {
             logger.log(.diskFails, level: .error, error.description)
-            trouble.disk = error.description
+            trouble.set(\.disk, error.description)
         }
         for waiter in disk.takeWaiters() { waiter.resume(.failure(error)) }
         _ = disk.endAwaitingRoom()
@@ -81,9 +81,9 @@ extension DefaultsObject {
     }
 
     private func noteRepaired(_ repair: CompletedRepair) {
-        statistics.repairs += 1
+        statistics.noteRepair()
         quotas.readAgain()
-        trouble.damage = ""
+        trouble.set(\.damage, "")
         announce(repair.domains, at: database.generation)
     }
 
@@ -100,7 +100,7 @@ extension DefaultsObject {
             // Otherwise the next start could find a different store than the one in use.
             guard error.code == .cannotOpen else { throw error }
             logger.error("\(error)")
-            trouble.damage = error.description
+            trouble.set(\.damage, error.description)
             return nil
         }
     }

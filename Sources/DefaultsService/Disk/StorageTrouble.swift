@@ -34,12 +34,26 @@ struct StorageTrouble: Equatable {
     }
 }
 
+/// The trouble of now, of which somebody is told when it changes.
+final class TroubleKeeper {
+    private(set) var now = StorageTrouble()
+    /// Called when it has changed.
+    var tell: () -> Void = {}
+
+    /// Notes why something does not work; an empty sentence if it does.
+    func set(_ kind: WritableKeyPath<StorageTrouble, String>, _ sentence: String) {
+        guard now[keyPath: kind] != sentence else { return }
+        now[keyPath: kind] = sentence
+        tell()
+    }
+}
+
 extension DefaultsObject {
     /// Why changes are not written to disk, or are refused; empty if they are not.
     ///
     /// It is asked for rarely, so the disk is looked at.
     var storageError: String {
-        var current = trouble
+        var current = trouble.now
         if current.disk.isEmpty, let error = database.unwritable {
             current.disk = error.description
         } else if current.disk.isEmpty, database.isMoved {
@@ -53,22 +67,28 @@ extension DefaultsObject {
 
     /// Reports, once, that changes are refused because the crash journal cannot be written.
     func noteJournalFailure(_ error: StorageError) {
-        guard trouble.journal.isEmpty else { return }
+        guard trouble.now.journal.isEmpty else { return }
         let reason = error.cause.map { " \($0)" } ?? ""
-        trouble.journal =
-            "Changes are refused because the crash journal cannot be written:\(reason)"
-        logger.log(.journalFails, level: .error, trouble.journal)
+        let sentence = "Changes are refused because the crash journal cannot be written:\(reason)"
+        trouble.set(\.journal, sentence)
+        logger.log(.journalFails, level: .error, sentence)
     }
 
     /// Reports that changes are accepted again, if they were refused.
     func noteJournalWorks() {
-        guard !trouble.journal.isEmpty else { return }
-        trouble.journal = ""
+        guard !trouble.now.journal.isEmpty else { return }
+        trouble.set(\.journal, "")
         logger.log(.journalWorks, level: .notice, "The crash journal accepts changes again.")
     }
 
+    /// Tells programs and the service manager that the trouble has changed.
+    func tellTrouble() {
+        announceTrouble()
+        tellStatus()
+    }
+
     /// Announces on the bus, or to the peer, that the property StorageError has changed.
-    func announceTrouble() {
+    private func announceTrouble() {
         do {
             try connection.assumeIsolated {
                 try $0.propertiesChanged(

@@ -75,7 +75,7 @@ final class ServiceOnBus {
         try await stage.loop.run { [stage, object] in
             object.assumeIsolated {
                 // A timer keeps the service, which has the timer.
-                $0.flushTimer = nil
+                $0.flushAlarm.stop()
                 $0.signals.stopTimer()
                 $0.memory.end()
                 $0.layerSchedule.end()
