@@ -29,8 +29,8 @@ package actor DefaultsObject {
     }
 
     nonisolated let connection: Connection
-    var database: Database
-    var writer: DurableWriter
+    private(set) var database: Database
+    private(set) var writer: DurableWriter
     let logger: Logger
     /// Finds out who a process is.
     let examiner: ProcessExaminer
@@ -127,6 +127,12 @@ package actor DefaultsObject {
         await startPublishing()
         if database.needsFlush { noteChange() }
         await tidyUpAfterStart()
+    }
+
+    /// Goes on with the store that a repair has made.
+    func reopen(after repair: CompletedRepair) throws(StorageError) {
+        database = try database.reopened(after: repair)
+        writer = try database.makeWriter()
     }
 
     /// The number of the newest change.

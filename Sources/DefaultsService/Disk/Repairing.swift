@@ -46,10 +46,7 @@ extension DefaultsObject {
         let waiting: [DiskKeeper.Waiter]
         do throws(StorageError) {
             let repair = try await rebuildStore(because: damage)
-            if let repair {
-                database = try database.reopened(after: repair)
-                writer = try database.makeWriter()
-            }
+            if let repair { try reopen(after: repair) }
             lanes.noteLogInUse()
             waiting = disk.endRepair(isSuccess: repair != nil, at: now)
             if let repair { noteRepaired(repair) }
