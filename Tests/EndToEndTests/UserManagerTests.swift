@@ -7,7 +7,7 @@ import TestSupport
 /// The installed unit under a real systemd --user.
 @Suite(
     .startsPrograms, .serialized,
-    .enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as it"))
+    .enabled(if: UserManager.canRun, "systemd is not the init here, or may not run as this user"))
 struct UserManagerTests {
     let manager: UserManager
 
@@ -214,6 +214,22 @@ final class UserManager {
     static var canRun: Bool {
         FileManager.default.fileExists(atPath: "/run/systemd/system")
             && FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd")
+            && mayMakeGroups
+    }
+
+    /// Whether this user may make control groups, as a manager has to: root may, and who has logged in by
+    /// systemd.
+    private static var mayMakeGroups: Bool {
+        guard geteuid() != 0 else { return true }
+        let lines = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
+        return lines.split(separator: "\n").contains { line in
+            // NUMBER:CONTROLLERS:PATH, where systemd's own hierarchy has no controllers.
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, ["", "name=systemd"].contains(parts[1]) else { return false }
+            return ["", "/unified", "/systemd"].contains {
+                access("/sys/fs/cgroup\($0)\(parts[2])", W_OK) == 0
+            }
+        }
     }
 
     /// - Parameter isHardened: Whether the unit is confined further, by namespaces. They have temporary
