@@ -86,6 +86,13 @@ import Testing
         #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
     }
 
+    @Test(arguments: ["", "\n \n"])
+    func `An input without changes is no error, and is said`(_ input: String) {
+        let result = apply(input)
+        #expect(result.status == 0 && result.output.isEmpty)
+        #expect(result.error == "defaultsctl: The input has no changes.\n")
+    }
+
     @Test(arguments: [
         (#"{"domain":"a.b","key":"k"}"#, "line 2: A change needs either \"value\" or"),
         (#"{"domain":"a.b","key":"k","value":1,"remove":true}"#, "either \"value\" or"),

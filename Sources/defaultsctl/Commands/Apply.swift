@@ -87,6 +87,10 @@ struct Apply: AsyncParsableCommand {
     }
 
     private func apply(_ document: ChangeDocument, to defaults: RemoteDefaults) async throws {
+        if document.domains.isEmpty {
+            // What was to write the input may have failed.
+            Complaint.say("The input has no changes.")
+        }
         // All checks come before the first change.
         for edits in document.domains {
             do {
