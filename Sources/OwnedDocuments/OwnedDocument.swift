@@ -24,8 +24,8 @@ package struct OwnedDocument: Sendable {
 
     /// Whether it is for other machines, too.
     package fileprivate(set) var namesOtherHosts = false
-    /// Whether it has something for this machine alone.
-    package fileprivate(set) var namesThisHost = false
+    /// Whether all that it wants is for other machines.
+    package var isForOtherHosts: Bool { namesOtherHosts && wishes.isEmpty && removals.isEmpty }
 
     /// Whether it wants nothing, of any machine.
     package var isEmpty: Bool { wishes.isEmpty && removals.isEmpty && !namesOtherHosts }
@@ -48,7 +48,6 @@ package struct OwnedDocument: Sendable {
         }
         removals += other.removals
         namesOtherHosts = namesOtherHosts || other.namesOtherHosts
-        namesThisHost = namesThisHost || other.namesThisHost
     }
 
     /// - Returns: False if it wants something of the key already.
@@ -67,7 +66,6 @@ package struct DocumentReader {
     /// What this machine calls itself.
     private let host: String
     private var namesOtherHosts = false
-    private var namesThisHost = false
 
     package init(_ source: any DocumentSource, onHost host: String) {
         self.source = source
@@ -112,7 +110,7 @@ package struct DocumentReader {
                 "The document has no \"owner\", the name of who wants these values.", at: nil)
         }
         var document = OwnedDocument(of: owner)
-        (document.namesOtherHosts, document.namesThisHost) = (namesOtherHosts, namesThisHost)
+        document.namesOtherHosts = namesOtherHosts
         for (wish, mark) in wishes { try add(wish, at: mark, to: &document) }
         for removal in removals { document.add(removal) }
         return document
@@ -169,7 +167,6 @@ package struct DocumentReader {
                 namesOtherHosts = namesOtherHosts || !others.isEmpty || !patterns.isEmpty
                 continue
             }
-            namesThisHost = true
             try readDomains(suffix: LayerName.host.suffix, into: &wishes, &removals)
         }
     }
@@ -347,7 +344,7 @@ package struct DocumentReader {
             if let word = source.word() {
                 try readParts(word, at: part, into: &parts)
             } else {
-                parts.append(PartDemand(path: part, .value(try source.value())))
+                parts.append(PartDemand(path: part, .value(try source.value().withDateObjects())))
             }
         }
     }
@@ -355,7 +352,7 @@ package struct DocumentReader {
     /// A whole value.
     private mutating func value(of key: KeyPlace) throws(DocumentError) -> KeyedArchive {
         let mark = source.mark
-        let archive = try source.value()
+        let archive = try source.value().withDateObjects()
         let size = archive.bytes.count
         guard size <= ContractLimits.maximumValueSize else {
             throw DocumentError(
@@ -392,7 +389,7 @@ package struct DocumentReader {
     private mutating func string() throws(DocumentError) -> String? { try source.value().text }
 
     private mutating func integer() throws(DocumentError) -> Int? {
-        let archive = try source.value()
+        let archive = try source.value().withDateObjects()
         return try? KeyedArchiveDecoder().decode(Int.self, from: archive)
     }
 }

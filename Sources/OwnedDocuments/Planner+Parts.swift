@@ -49,8 +49,11 @@ extension Planner {
         if !lost.isEmpty { parts.undo(lost) }
         try parts.make(demands)
         let isOwner = !parts.deeds.isEmpty
+        // Another owner loses it, also if it then is as wished without this one.
+        let isTaken =
+            takesOver && rivals.contains { $0.row?.parts.isEmpty != false || !$0.lost.isEmpty }
         // Nothing of it is this owner's: it was there before.
-        guard isOwner || key.isOwned else { return nil }
+        guard isOwner || key.isOwned || isTaken else { return nil }
         if !isOwner, let row = key.row, !row.parts.isEmpty { return leaveParts(key, row) }
         let made = try parts.value.map { try typing.fitted($0, like: start) }
         let value = parts.isChanged ? made : ground.value
@@ -63,7 +66,8 @@ extension Planner {
                 former: ground.former, parts: parts.deeds)
             : nil
         var step = DocumentPlan.Step(
-            place: key.place, outcome: isChanged ? .set : .own, before: key.live, after: value,
+            place: key.place, outcome: !isChanged ? .own : value == nil ? .remove : .set,
+            before: key.live, after: value,
             formerOwner: rivals.first { $0.kept.isEmpty || !$0.lost.isEmpty }?.owner,
             rows: [(RowName(owner, key.place), row)]
                 + rivals.map { rival in

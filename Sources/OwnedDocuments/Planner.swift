@@ -221,10 +221,14 @@ package struct Planner {
         }
         let row = AppliedRow(
             owner: owner, place: key.place, applied: sum, former: former, isOnce: isOnce)
+        // What an owner has set does not come back when another leaves.
+        let isAnOwners = ([key.row] + key.rivals.map(\.row)).contains {
+            $0?.isIntact(key.live) == true
+        }
         return DocumentPlan.Step(
             place: key.place, outcome: isEqual ? .own : value == nil ? .remove : .set,
             before: key.live, after: value, formerOwner: key.rivals.first?.owner,
-            replacesOthers: !isEqual && key.live != nil && !(key.row?.isIntact(key.live) ?? false),
+            replacesOthers: !isEqual && key.live != nil && !isAnOwners,
             rows: [(RowName(owner, key.place), row)]
                 + key.rivals.map { (RowName($0.owner, key.place), nil) })
     }

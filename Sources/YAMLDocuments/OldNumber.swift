@@ -1,15 +1,15 @@
 /// Numbers of YAML 1.1: the types int and float of its repository of types, as PyYAML reads them.
 enum OldNumber {
     static func isNumber(_ text: String) -> Bool {
+        if [".nan", ".NaN", ".NAN"].contains(text) { return true }
         var rest = Substring(text).utf8
-        if let sign = rest.first, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(sign) {
-            rest.removeFirst()
-        }
-        if ["inf", "nan"].contains(where: { rest.elementsEqual(".\($0)".utf8) })
-            || [".Inf", ".INF", ".NaN", ".NAN"].contains(where: { rest.elementsEqual($0.utf8) })
-        {
+        let sign = rest.first.flatMap { "+-".utf8.contains($0) ? $0 : nil }
+        if sign != nil { rest.removeFirst() }
+        if [".inf", ".Inf", ".INF"].contains(where: { rest.elementsEqual($0.utf8) }) {
             return true
         }
+        // A number without digits before its point has no sign.
+        if sign != nil, rest.first == UInt8(ascii: ".") { return false }
         if let digits = digits(of: rest, after: "0b") {
             return digits.allSatisfy { isDigit($0, below: 2) }
         }
@@ -38,7 +38,9 @@ enum OldNumber {
         guard rest.first == UInt8(ascii: ".") else { return false }
         rest = rest.dropFirst()
         let fraction = rest.prefix { isDigit($0) }
-        guard !whole.isEmpty || !fraction.isEmpty else { return false }
+        guard !whole.isEmpty || fraction.first.map({ $0 != underscore }) ?? false else {
+            return false
+        }
         rest = rest.dropFirst(fraction.count)
         if rest.isEmpty { return true }
         guard let mark = rest.first, [UInt8(ascii: "e"), UInt8(ascii: "E")].contains(mark),
@@ -51,9 +53,12 @@ enum OldNumber {
 
     /// Numbers to the base 60, such as `190:20:30` and `1:30.5`.
     private static func isSexagesimal(_ groups: [Substring.UTF8View]) -> Bool {
-        guard let first = groups.first, !first.isEmpty, first.first != underscore,
+        guard let first = groups.first, let digit = first.first, digit != underscore,
             first.allSatisfy({ isDigit($0) })
         else { return false }
+        // An integer begins with another digit than zero.
+        let isReal = groups.last?.contains(UInt8(ascii: ".")) ?? false
+        guard isReal || digit != UInt8(ascii: "0") else { return false }
         return groups.dropFirst().enumerated().allSatisfy { position, group in
             let whole = group.prefix { isDigit($0) && $0 != underscore }
             let rest = group.dropFirst(whole.count)

@@ -238,6 +238,46 @@ import Testing
         #expect(applied.output.contains("own \(Self.app)@host Screen: 2\n"))
     }
 
+    @Test func `What JSON and XML cannot say is exported all the same`() throws {
+        for (key, value) in [
+            ("Fraction", #"{"$class":"NSDate","NS.time":757382400.75}"#),
+            ("Bare", #"{"$date":1.25}"#),
+            ("Mutable", #"{"$class":"NSMutableString","NS.string":"t"}"#),
+            ("Word", #"{"$class":"NSDictionary","NS.keys":["$merge"],"NS.objects":[{"a":1}]}"#),
+            ("Class", #"[{"$class":"NSDictionary","NS.keys":["$class"],"NS.objects":["Foo"]}]"#),
+            ("Other", #"{"$class":"NSDictionary","NS.keys":["$key"],"NS.objects":[1]}"#),
+        ] {
+            #expect(desktop.tool("write", Self.app, key, "--json", value).status == 0)
+        }
+        let before = desktop.tool("inspect", Self.app, "Word").output + json()
+        let folder = desktop.directory.path + "/all"
+        #expect(desktop.tool("export", "--all", "--directory", folder).status == 0)
+        let plan = desktop.tool("apply", folder, "--owner", "me", "--dry-run")
+        #expect(plan.status == 0, "\(plan)")
+        #expect(
+            plan.output.split(separator: "\n").allSatisfy { $0.hasPrefix("own ") }, "\(plan)")
+        // On another machine they are the same.
+        desktop.tool("delete", Self.app)
+        #expect(desktop.tool("apply", folder, "--owner", "me").status == 0)
+        // A date has the form there that programs give it.
+        let expected = before.replacing(
+            #"{"$date":1.25}"#, with: #"{"$class":"NSDate","NS.time":1.25}"#)
+        #expect(desktop.tool("inspect", Self.app, "Word").output + json() == expected)
+    }
+
+    @Test(arguments: [#"{"$class":"GVariant","type":"u"}"#, #"[{"$class":"GVariant"}]"#])
+    func `A marker of an exact type without a value stops nobody`(_ marker: String) throws {
+        #expect(desktop.tool("write", Self.app, "K", "--json", marker).status == 0)
+        for words in [["read", Self.app], ["read-type", Self.app, "K"], ["find", "GVariant"]] {
+            #expect(desktop.tool(words).status == 0, "\(words)")
+        }
+        #expect(try apply(#"{"K": 5}"#).status == 0)
+        #expect(try apply("{\"K\": \(marker)}").status == 0)
+        #expect(desktop.tool("drift").status == 0)
+        #expect(desktop.tool("unapply", "me").status == 0)
+        #expect(json() == "{\"K\":\(marker)}\n")
+    }
+
     @Test func `A directory has the files of several machines, and each takes its own`() throws {
         try FileManager.default.createDirectory(
             atPath: desktop.directory.path + "/dots", withIntermediateDirectories: false)
@@ -248,6 +288,7 @@ import Testing
         let path = desktop.directory.path + "/dots"
         #expect(desktop.tool("apply", path, "--owner", "me").status == 0)
         #expect(json() == "{\"K\":1}\n" && json("\(Self.app)@host") == "{\"K\":3}\n")
+        #expect(!desktop.tool("apply", path, "--owner", "me").error.contains("other machines"))
         // What is for other machines is checked, and stays where the export writes.
         #expect(
             desktop.tool("export", "--all", "--directory", path).error.contains(host.uppercased()))

@@ -97,6 +97,30 @@ struct PartsTests {
                 == 1)
     }
 
+    @Test(arguments: [
+        (#"["u","x"]"#, #"{"$without": ["x"]}"#, #"{"$ensure": ["x"]}"#, #"["u","x"]"#),
+        (#"["u"]"#, #"{"$ensure": ["x"]}"#, #"{"$without": ["x"]}"#, #"["u"]"#),
+        (#"{"x":3}"#, #"{"$merge": {"x": 2}}"#, #"{"$merge": {"x": 3}}"#, #"{"x":3}"#),
+        (#"{"x":1}"#, #"{"x": 5, "q": 1}"#, #"{"$merge": {"x": 1}}"#, #"{"x":1}"#),
+        (#"["u"]"#, #"["q"]"#, #"{"$ensure": ["u"]}"#, #"["u"]"#),
+        (
+            #"{"n":{"x":1}}"#, #"{"$merge": {"n": {"$merge": {"x": 2}}}}"#,
+            #"{"$merge": {"n": {"$merge": {"x": 1}}}}"#, #"{"n":{"x":1}}"#
+        ),
+    ])
+    func `What another owner has made is taken over also if the value before is as wished`(
+        _ before: String, _ first: String, _ second: String, _ after: String
+    ) throws {
+        var desk = Desk()
+        desk["K"] = before
+        try desk.apply("a", "{\"K\": \(first)}")
+        #expect(desk["K"] != before)
+        #expect(try desk.apply("b", "{\"K\": \(second)}", force: true))
+        #expect(desk["K"] == after && desk.row("a", "K") == nil)
+        for owner in ["a", "b"] { try desk.unapply(owner) }
+        #expect(desk["K"] == before && desk.rows.isEmpty)
+    }
+
     @Test func `An entry that others had is named if it is replaced, once`() throws {
         var desk = Desk()
         desk["D"] = #"{"x":1,"y":2}"#

@@ -72,7 +72,16 @@ struct PlanTests {
         }
         desk["D"] = object
         try desk.apply("a", #"{"D": {"$date":662688001.0}}"#)
-        #expect(desk["D"] == #"{"$date":662688001.0}"#)
+        #expect(desk["D"] == #"{"$class":"NSDate","NS.time":662688001.0}"#)
+    }
+
+    @Test mutating func `A value of another owner that is taken over is not said to come back`()
+        throws
+    {
+        try desk.apply("a", #"{"A": 1}"#)
+        #expect(try !desk.plan("b", #"{"A": 2}"#, force: true).steps[0].replacesOthers)
+        desk["A"] = "7"
+        #expect(try desk.plan("b", #"{"A": 2}"#, force: true).steps[0].replacesOthers)
     }
 
     @Test mutating func `A whole value replaces one with another exact type, which comes back`()

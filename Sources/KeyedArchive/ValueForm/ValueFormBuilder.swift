@@ -34,6 +34,7 @@ public struct ValueFormBuilder: ValueFormSink {
     private static let searchLimit = 16
 
     private let limits: ValueFormLimits
+    private let datesAreObjects: Bool
     private var tree = ValueTree()
     private var frames: [Frame] = []
     /// The children of all open frames.
@@ -45,7 +46,16 @@ public struct ValueFormBuilder: ValueFormSink {
 
     /// Makes a builder that expects one value.
     public init(limits: ValueFormLimits = .standard) {
+        self.init(limits: limits, datesAreObjects: false)
+    }
+
+    /// Makes a builder that expects one value.
+    ///
+    /// - Parameter datesAreObjects: Whether a date of the property list that is the value, an element or an
+    ///   entry becomes an NSDate object. The field of an object stays what it is.
+    package init(limits: ValueFormLimits = .standard, datesAreObjects: Bool) {
         self.limits = limits
+        self.datesAreObjects = datesAreObjects
     }
 
     /// How many values have come so far, including nested ones.
@@ -56,6 +66,9 @@ public struct ValueFormBuilder: ValueFormSink {
         guard let root, frames.isEmpty else {
             preconditionFailure("The value is not complete.")
         }
+        guard datesAreObjects else { return tree.archive(root: root) }
+        var tree = tree
+        tree.makeDateObject(of: root)
         return tree.archive(root: root)
     }
 }
@@ -118,6 +131,7 @@ extension ValueFormBuilder {
         let (_, elements) = close(isDictionary: false)
         for element in elements {
             if case .inlineBytes = tree.nodes[element.node] { throw .inlineBytesInCollection }
+            if datesAreObjects { tree.makeDateObject(of: element.node) }
         }
         let range = tree.add(elements)
         try add(.array(range), size: 0)
@@ -222,6 +236,7 @@ extension ValueFormBuilder {
     ) throws(ValueFormError) -> ValueTree.Node {
         guard entries.contains(where: { $0.name.hasPrefix("$") }) else {
             try refuseInlineBytes(in: entries)
+            if datesAreObjects { for entry in entries { tree.makeDateObject(of: entry.node) } }
             return .dictionary(tree.add(entries))
         }
         if let entry = entries.first(where: { $0.name == "$class" }) {

@@ -42,6 +42,14 @@ struct ValueTree {
         nodes[index] = node
     }
 
+    /// Makes a node that is a date of the property list an NSDate object.
+    mutating func makeDateObject(of index: NodeIndex) {
+        guard case .scalar(.date(let seconds)) = nodes[index] else { return }
+        let time = add(.scalar(.real(seconds)))
+        nodes[index] = .object(
+            className: "NSDate", add([ValueTree.Field(name: "NS.time", node: time)]))
+    }
+
     /// Stores fields next to each other, and returns their range.
     mutating func add(_ new: some Collection<Field>) -> Range<Int> {
         let start = fields.count

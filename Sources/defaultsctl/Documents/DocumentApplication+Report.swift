@@ -12,7 +12,7 @@ extension DocumentApplication {
         } else if options.changesNothing {
             try SafeOutput.print(planned.text())
         }
-        if document.namesOtherHosts, !document.namesThisHost {
+        if document.isForOtherHosts {
             Complaint.say(ToolError.otherHosts(than: HostName.current))
         }
         if !options.json {

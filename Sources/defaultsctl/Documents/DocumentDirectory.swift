@@ -63,7 +63,9 @@ struct DocumentDirectory {
         try text.checkForm()
         guard let owner else { throw ToolError.fileWithoutOwner(file) }
         let title = String(name.dropLast(Self.ending(of: name)?.count ?? 0))
-        guard DomainRule.allows(title.withoutLayer), !LayerName.isReadOnly(title)
+        let name = title.withoutLayer
+        guard DomainRule.allows(name), CommandSpelling.domain(name) == nil, !name.hasPrefix("-"),
+            !LayerName.isReadOnly(title)
         else { throw ToolError.input(file, "'\(title)' is not a domain.") }
         guard let domain = HostFileName.domain(of: title) else {
             // It is checked all the same.

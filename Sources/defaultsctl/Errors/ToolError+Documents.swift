@@ -32,8 +32,7 @@ extension ToolError {
     }
 
     static func otherHosts(than host: String) -> String {
-        "The document has nothing for this machine alone: it is not among the hosts, and is called "
-            + "\(host.onOneLine)."
+        "All of the document is for other machines. This one is called \(host.onOneLine)."
     }
 
     static func emptyDocument(_ owner: Owner) -> ToolError {

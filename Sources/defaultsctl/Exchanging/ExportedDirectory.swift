@@ -56,7 +56,7 @@ struct ExportedDirectory {
     ) throws -> (ending: String, bytes: [UInt8]) {
         let progress = ProgressBar("Exporting \(domain.onOneLine)")
         defer { progress.end() }
-        var exported = ExportedDomain(entries, hasISODates: hasISODates, progress)
+        var exported = ExportedDomain(entries, hasISODates: hasISODates, isExact: true, progress)
         if try entries.allSatisfy(Self.isExactInJSON) {
             return ("json", try exported.bytes(as: .json))
         }
@@ -75,7 +75,7 @@ struct ExportedDirectory {
         guard let json = try? entry.archive.json(), let read = try? KeyedArchive(json: json) else {
             return false
         }
-        return read.isSame(as: entry.archive)
+        return read.withDateObjects().isSame(as: entry.archive)
     }
 
     /// Names files of domains that have no keys any more: an `apply` of the directory would set them.

@@ -8,6 +8,8 @@ import XMLPropertyList
 struct ExportedDomain {
     private let entries: [DefaultsEntry]
     private let hasISODates: Bool
+    /// Whether each value has to read back from a document as the same.
+    private let isExact: Bool
     private let progress: ProgressBar
     /// Messages about keys that could not be exported as they are.
     private(set) var remarks: [String] = []
@@ -18,10 +20,16 @@ struct ExportedDomain {
 
     /// - Parameters:
     ///   - hasISODates: Whether dates in JSON are spelled in ISO 8601.
+    ///   - isExact: Whether each value has to read back from a document as the same. What a property list
+    ///     cannot say is then the data of its archive.
     ///   - progress: Shows how much of the file is done.
-    init(_ entries: [DefaultsEntry], hasISODates: Bool, _ progress: ProgressBar) {
+    init(
+        _ entries: [DefaultsEntry], hasISODates: Bool, isExact: Bool = false,
+        _ progress: ProgressBar
+    ) {
         self.entries = entries
         self.hasISODates = hasISODates
+        self.isExact = isExact
         self.progress = progress
     }
 
@@ -68,16 +76,19 @@ struct ExportedDomain {
             }
             keys.append(sink.sink.writer.add(string: Text(entry.key)))
             progress.show(keys.count, of: entries.count)
-            if try PlainValue.holds(entry.archive, forXML: isForXML) {
+            if try PlainValue.holds(entry.archive, forXML: isForXML),
+                !isExact || readsBack(entry.archive, forXML: isForXML)
+            {
                 try entry.archive.render(into: &sink)
                 guard let value = sink.sink.value else {
                     preconditionFailure("A value is incomplete.")
                 }
                 values.append(value)
-            } else if isForXML, !entry.archive.list.isSpelledInXML {
+            } else if isExact || isForXML && !entry.archive.list.isSpelledInXML {
                 let key = sink.sink.writer.add(string: PropertyListEntries.archiveKey)
                 let data = sink.sink.writer.add(data: entry.archive.bytes)
                 values.append(sink.sink.writer.add(keys: [key], values: [data]))
+                if isExact { continue }
                 remarks.append(
                     "XML cannot contain the value of '\(entry.key.onOneLine)'. It is exported as the data of "
                         + "its archive, which import accepts.")
@@ -88,5 +99,20 @@ struct ExportedDomain {
         }
         let root = sink.sink.writer.add(keys: keys, values: values)
         return sink.sink.writer.finishList(root: root)
+    }
+
+    /// Whether a value is the same when a document in a property list is read.
+    private func readsBack(_ archive: KeyedArchive, forXML isForXML: Bool) -> Bool {
+        var sink = DateFolding(into: PropertyListSink(hasWholeSeconds: isForXML))
+        var builder = ValueFormBuilder()
+        do {
+            try archive.render(into: &sink)
+            guard let root = sink.sink.value else { return false }
+            let list = sink.sink.writer.finishList(root: root)
+            try PropertyListForm(of: list, readsSpellings: true).render(list.root, into: &builder)
+        } catch {
+            return false
+        }
+        return builder.finish().isSame(as: archive)
     }
 }

@@ -7,18 +7,24 @@ import ValuePaths
 /// Values with an exact type of GVariant, which desktop programs store.
 extension KeyedArchive {
     /// The exact type that the whole value has; nil if it has none.
+    ///
+    /// A marker without a value is the user's own dictionary.
     func exactType() throws -> ExactType? {
         guard mayHaveMarkers else { return nil }
         var marker = MarkerType()
         try? render(into: &marker)
-        return marker.type
+        return marker.hasValue ? marker.type : nil
     }
 
     /// The value as people want to see it: without exact types.
     func shown() throws -> KeyedArchive {
         guard mayHaveMarkers else { return self }
         var sink = MarkerRemoval(into: ValueFormBuilder())
-        try render(into: &sink)
+        do {
+            try render(into: &sink)
+        } catch is MarkerRemoval<ValueFormBuilder>.NoValue {
+            return self
+        }
         return sink.sink.finish()
     }
 
@@ -133,6 +139,7 @@ private struct MarkerType: PassiveSink {
     private var lastKey: Text?
     private var isMarker = false
     private(set) var type: ExactType?
+    private(set) var hasValue = false
 
     mutating func beginDictionary() throws {
         // What is inside the value is not of interest.
@@ -142,7 +149,10 @@ private struct MarkerType: PassiveSink {
 
     mutating func beginArray() throws { throw RefusedValue() }
 
-    mutating func key(_ key: Text) { lastKey = key }
+    mutating func key(_ key: Text) {
+        lastKey = key
+        if isMarker, key == "value" { hasValue = true }
+    }
 
     mutating func string(_ value: Text) {
         switch lastKey {
@@ -162,9 +172,12 @@ private struct MarkerRemoval<Sink: ValueFormSink>: ValueFormSink {
         case className
         case dictionary
         case array
-        /// A marker, and whether its value comes next.
-        case marker(isValue: Bool)
+        /// A marker, whether its value comes next, and whether it has come.
+        case marker(isValue: Bool, hasValue: Bool)
     }
+
+    /// A marker has no value that could be passed on.
+    struct NoValue: Error {}
 
     private(set) var sink: Sink
     private var places: [Place] = []
@@ -187,7 +200,7 @@ private struct MarkerRemoval<Sink: ValueFormSink>: ValueFormSink {
     /// Whether the next value is passed on: of a marker only its value is.
     private mutating func passes() throws -> Bool {
         try release()
-        if case .marker(let isValue)? = places.last { return isValue }
+        if case .marker(let isValue, _)? = places.last { return isValue }
         return true
     }
 
@@ -210,7 +223,7 @@ private struct MarkerRemoval<Sink: ValueFormSink>: ValueFormSink {
 
     mutating func string(_ value: Text) throws {
         if case .className? = places.last, value == "GVariant" {
-            places[places.count - 1] = .marker(isValue: false)
+            places[places.count - 1] = .marker(isValue: false, hasValue: false)
         } else if try passes() {
             try sink.string(value)
         }
@@ -235,7 +248,9 @@ private struct MarkerRemoval<Sink: ValueFormSink>: ValueFormSink {
     mutating func key(_ key: Text) throws {
         switch places.last {
         case .beginning where key == "$class": places[places.count - 1] = .className
-        case .marker: places[places.count - 1] = .marker(isValue: key == "value")
+        case .marker(_, let hasValue):
+            let isValue = key == "value"
+            places[places.count - 1] = .marker(isValue: isValue, hasValue: hasValue || isValue)
         default:
             try release()
             try sink.key(key)
@@ -243,7 +258,8 @@ private struct MarkerRemoval<Sink: ValueFormSink>: ValueFormSink {
     }
 
     mutating func endDictionary() throws {
-        if case .marker? = places.last {
+        if case .marker(_, let hasValue)? = places.last {
+            guard hasValue else { throw NoValue() }
             places.removeLast()
         } else {
             try release()
