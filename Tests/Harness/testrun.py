@@ -27,7 +27,6 @@ PROGRESS = 30
 """Seconds between two lines about the progress."""
 
 TEST = r"[✔✘◇➜━] Test (?!case |run )(?P<name>.+?)"
-ENDED = re.compile(TEST + r" (?P<outcome>passed|failed) after ")
 SKIPPED = re.compile(TEST + r" skipped(?:: \"(?P<reason>.*)\")?$")
 SUITE_SKIPPED = re.compile(r"➜ Suite (?P<name>.+?) skipped(?:: \"(?P<reason>.*)\")?$")
 SAID = re.compile(r"^skipped: (?P<reason>.*)$")
@@ -49,6 +48,7 @@ class TestRun:
         self.log = log
         self._idle, self._look, self._clock = idle, look, clock
         self.status = 0
+        # By the events: what tests and their programs print can break a line of the output apart.
         self.passed = self.failed = 0
         self.issues: list[str] = []
         self.skipped: list[tuple[str, str]] = []
@@ -65,10 +65,13 @@ class TestRun:
                 [*self.command, "--event-stream-output-path", events, "--event-stream-version", "0"],
                 cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0)
+            cases = Cases(events)
             try:
-                if not self._follow(process, Cases(events)):
+                if not self._follow(process, cases):
                     os.killpg(process.pid, signal.SIGKILL)
                 self.status = process.wait()
+                cases.running()
+                self.passed, self.failed = cases.passed, cases.failed
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -96,7 +99,7 @@ class TestRun:
                     return False
             if time.monotonic() > told + PROGRESS:
                 told = time.monotonic()
-                print(f"{self.passed} tests passed, {self.failed} failed, {len(self.skipped)} skipped",
+                print(f"{cases.passed} tests passed, {cases.failed} failed, {len(self.skipped)} skipped",
                       flush=True)
 
     def _end_idle(self, activity: Activity, cases: "Cases") -> bool:
@@ -116,10 +119,7 @@ class TestRun:
         return True
 
     def _read(self, line: str) -> None:
-        if ended := ENDED.match(line):
-            self.passed += ended["outcome"] == "passed"
-            self.failed += ended["outcome"] == "failed"
-        elif skipped := SKIPPED.match(line) or SUITE_SKIPPED.match(line):
+        if skipped := SKIPPED.match(line) or SUITE_SKIPPED.match(line):
             self.skipped.append((skipped["reason"] or "no reason is given", skipped["name"]))
         elif said := SAID.match(line):
             self.skipped.append((said["reason"], ""))
@@ -150,7 +150,9 @@ class Cases:
         self._rest = b""
         self._running: dict[str, list[str]] = {}
         self._started: dict[str, int] = {}
+        self._functions: set[str] = set()
         self._without_arguments: set[str] = set()
+        self.passed = self.failed = 0
 
     def running(self) -> dict[str, int]:
         """The tests of which a case runs, by their identifiers, and how many cases of each have been started."""
@@ -161,8 +163,10 @@ class Cases:
 
     def _read(self, line: dict) -> None:
         event, kind = line["payload"], line["payload"].get("kind")
-        if line["kind"] == "test" and kind == "function" and not event["isParameterized"]:
-            self._without_arguments.add(event["id"])
+        if line["kind"] == "test" and kind == "function":
+            self._functions.add(event["id"])
+            if not event["isParameterized"]:
+                self._without_arguments.add(event["id"])
         test, name = event.get("testID", ""), event.get("_testCase", {}).get("displayName", "")
         is_case = test in self._without_arguments
         if kind == "testCaseStarted" or is_case and kind == "testStarted":
@@ -172,6 +176,10 @@ class Cases:
             self._running[test].remove(name)
             if not self._running[test]:
                 del self._running[test]
+        if kind == "testEnded" and test in self._functions:
+            has_failed = any(message["symbol"] == "fail" for message in event["messages"])
+            self.failed += has_failed
+            self.passed += not has_failed
 
     def names(self, test: str) -> list[str]:
         """The names of the running cases of a test."""

@@ -26,6 +26,12 @@ import Testing
                 event = {"kind": kind, "testID": test, "_testCase": {"displayName": "1"}}
                 with open(sys.argv[sys.argv.index("--event-stream-output-path") + 1], "a") as file:
                     file.write(json.dumps({"kind": "event", "payload": event}) + "\\\\n")
+            def end_of_test(name, symbol):
+                record = {"kind": "function", "id": name, "isParameterized": True}
+                event = {"kind": "testEnded", "testID": name, "messages": [{"symbol": symbol, "text": ""}]}
+                with open(sys.argv[sys.argv.index("--event-stream-output-path") + 1], "a") as file:
+                    for kind, payload in ("test", record), ("event", event):
+                        file.write(json.dumps({"kind": kind, "payload": payload}) + "\\\\n")
             def wait_for_looks():
                 until = os.path.getsize(os.environ["LOOKS"]) + 2
                 while os.path.getsize(os.environ["LOOKS"]) < until:
@@ -47,6 +53,8 @@ import Testing
                               idle=2, look=0.02, clock=clock)
                 run.run()
             print(run.status, *run.issues, sep="\\n")
+            if run.passed or run.failed:
+                print(run.passed, run.failed)
             """
         return try ProgramResult.run(["/usr/bin/python3", "-B", "-c", program, Self.harness, tests])
             .requireOutput()
@@ -75,6 +83,16 @@ import Testing
     @Test func `A test that has ended is not watched any more`() throws {
         let report = try watch("tell('testCaseEnded'); pass_time(100)")
         #expect(report == "0\n")
+    }
+
+    @Test func `Tests are counted by their events, also where a line of the output is torn`() throws
+    {
+        let report = try watch(
+            """
+            print('Test case passing 1 argument ✔ Test "a" passed after 1 seconds.')
+            end_of_test('a', 'pass'); end_of_test('b', 'passWithKnownIssue'); end_of_test('c', 'fail')
+            """)
+        #expect(report == "0\n2 1\n")
     }
 
     @Test func `Each suite that starts programs is found, also one with more traits`() throws {
