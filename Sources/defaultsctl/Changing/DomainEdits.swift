@@ -227,7 +227,7 @@ extension [DomainEdits] {
                 try await defaults.applyAll(transactions, isDurable: isDurable)
             }
         } catch {
-            throw ToolError.ofChange(error, advice: "Look before you make it again.")
+            throw LostAnswer(error, advice: "Look before you make it again.") ?? error
         }
         return isChanged
     }

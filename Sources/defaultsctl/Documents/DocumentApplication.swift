@@ -197,7 +197,7 @@ private struct OneChange {
         do {
             try await defaults.applyAll(sorted, isDurable: isDurable, unchangedSince: state.readAt)
         } catch {
-            throw ToolError.ofChange(error, advice: "Run the command again.")
+            throw LostAnswer(error, advice: "Run the command again.") ?? error
         }
     }
 }

@@ -70,6 +70,9 @@ struct ToolError: Error {
         case let error as DefaultsError: self.init(error.message.onOneLine, Self.noService)
         case let error as DomainEdits.KeyFailure: self.init(error.reason)
         case let error as Unexpected: self.init(error.conflict)
+        case let error as LostAnswer:
+            self = ToolError(error.cause).remarking(
+                "The change may have been made. \(error.advice)")
         case let error as ContractError: self.init(error)
         case let error as DBusError where Self.unreachable.contains(error.name):
             self.init(
@@ -93,19 +96,6 @@ struct ToolError: Error {
         "org.freedesktop.DBus.Error.Spawn.ExecFailed", "org.freedesktop.DBus.Error.Spawn.Failed",
         "org.freedesktop.DBus.Error.TimedOut",
     ]
-
-    /// Says of a change whose answer was lost that it may have been made.
-    ///
-    /// - Parameter advice: What to do then.
-    static func ofChange(_ error: any Error, advice: String) -> any Error {
-        guard let cause = error.ofContract as? DBusError, unanswered.contains(cause.name) else {
-            return error
-        }
-        return ToolError(error).remarking("The change may have been made. \(advice)")
-    }
-
-    /// The errors after which it is not known whether the service has carried out a call.
-    private static let unanswered: Set<ErrorName> = [.disconnected, .noReply, .timeout]
 
     static func cannotShow(_ key: String, because error: any Error) -> ToolError {
         ToolError("The value of '\(key.onOneLine)' cannot be shown: \(error)", refused)

@@ -43,7 +43,7 @@ struct OwnDaemon {
         let words = daemon.complaint ?? "defaultsd has ended with status \(status)."
         switch outcome {
         case .success: throw ToolError.notWritten(words)
-        case .failure(let error) where error.ofContract is DBusError:
+        case .failure(let error) where error is LostAnswer || error.ofContract is DBusError:
             throw ToolError.ownDaemon(words)
         case .failure: break
         }
