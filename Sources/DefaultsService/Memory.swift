@@ -8,14 +8,13 @@ final class Memory {
     private static let manyEntries = 1000
     private static let delay = Duration.seconds(1)
 
-    private let loop: EventLoop
     /// Fires when free memory is to be returned.
-    private var timer: EventLoop.Timer?
+    private let alarm: Alarm
     /// Gives up what is quickly made again, before free memory is returned.
     var forget: () -> Void = {}
 
     init(on loop: EventLoop) {
-        self.loop = loop
+        alarm = Alarm(on: loop)
     }
 
     /// Notes that a call has worked on this many entries.
@@ -28,19 +27,14 @@ final class Memory {
 
     /// Returns free memory to the system in a moment.
     func returnSoon() {
-        guard timer == nil else { return }
-        timer = loop.schedule(after: Self.delay) {
-            self.timer = nil
+        alarm.set(after: Self.delay) {
             self.forget()
             Self.returnFreePages()
         }
     }
 
     /// Returns nothing more.
-    func end() {
-        timer?.cancel()
-        timer = nil
-    }
+    func end() { alarm.stop() }
 
     /// Makes the C library return large blocks to the system as soon as they are freed.
     ///

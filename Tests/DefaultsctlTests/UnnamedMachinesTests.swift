@@ -7,7 +7,7 @@ import Testing
     private static let old = "0123456789abcdef0123456789abcdef"
     private static let other = "11111111111111111111111111111111"
 
-    @Test("that is known by its ID only are told, with the command that takes them over")
+    @Test("known by its ID only are named, with the command that takes them over")
     func unnamed() {
         let machines = UnnamedMachines(
             domains: ["com.a", "com.a@host", "com.b@host:\(Self.old)", "com.a@host:far"],

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["", "\n \n"])
-    func `An input without changes is no error, and is said`(_ input: String) {
+    func `An input without changes is not an error, and the tool says so`(_ input: String) {
         let result = apply(input)
         #expect(result.status == 0 && result.output.isEmpty)
         #expect(result.error == "defaultsctl: The input has no changes.\n")

@@ -34,7 +34,7 @@ final class Signals {
     /// The signals that wait until it is known who is to get them.
     private var audience = Audience()
     /// Fires when the bus is to be queried for listeners.
-    private var timer: EventLoop.Timer?
+    private let alarm: Alarm
     /// Who waits until this many signals have been sent.
     private var waiting: [(count: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -43,6 +43,7 @@ final class Signals {
         scope: @escaping (PeerCredentials?) -> AccessScope?
     ) {
         self.connection = connection
+        alarm = Alarm(on: connection.loop)
         self.logger = logger
         self.others = others
         self.scope = scope
@@ -75,10 +76,7 @@ final class Signals {
     func giveUp() { endWaits(isOver: true) }
 
     /// Asks the bus no more.
-    func stopTimer() {
-        timer?.cancel()
-        timer = nil
-    }
+    func stopTimer() { alarm.stop() }
 
     private func endWaits(isOver: Bool = false) {
         let waiting = waiting
@@ -94,12 +92,11 @@ final class Signals {
     private var now: SuspendingClock.Instant { connection.loop.now }
 
     private func queryListeners() {
-        guard timer == nil, let delay = audience.delayOfQuery(at: now) else { return }
-        timer = connection.loop.schedule(after: delay) { self.beginQuery() }
+        guard let delay = audience.delayOfQuery(at: now) else { return }
+        alarm.set(after: delay) { self.beginQuery() }
     }
 
     private func beginQuery() {
-        timer = nil
         audience.beginQuery(at: now)
         // The answer comes on this thread.
         nonisolated(unsafe) let signals = self

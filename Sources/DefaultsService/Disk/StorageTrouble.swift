@@ -34,7 +34,7 @@ struct StorageTrouble: Equatable {
     }
 }
 
-/// The trouble of now, of which somebody is told when it changes.
+/// Why changes cannot be stored now, and who is told when that changes.
 final class TroubleKeeper {
     private(set) var now = StorageTrouble()
     /// Called when it has changed.

@@ -19,7 +19,8 @@ struct Export: ServiceCommand {
             a whole.
 
             With --all, each domain becomes a file of the directory, named after it; values for this \
-            machine alone become DOMAIN@MACHINE. The same values make the same files, and 'defaultsctl apply DIRECTORY --owner NAME' reads them.
+            machine alone become DOMAIN@MACHINE. The same values make the same files, and \
+            'defaultsctl apply DIRECTORY --owner NAME' reads them.
             """)
 
     @Argument(help: "The domain, such as org.example.Game.")

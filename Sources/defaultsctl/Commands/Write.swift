@@ -85,7 +85,9 @@ struct Write: ServiceCommand {
     func run(with defaults: RemoteDefaults) async throws {
         if json == nil, archive == nil, words.isEmpty {
             let entries = try domainEntries()
-            let before = Set(try await defaults.keys(in: domain))
+            // macOS's tool says nothing of what it has cost.
+            let before =
+                ProgramName.current == .defaultsctl ? Set(try await defaults.keys(in: domain)) : []
             let isChanged = try await defaults.store(
                 entries, in: domain, removingOthers: true, comparing: change.changed)
             Self.remark(on: entries, replacing: before, of: domain)
@@ -104,7 +106,7 @@ struct Write: ServiceCommand {
     private static func remark(
         on entries: [DefaultsEntry], replacing before: Set<String>, of domain: String
     ) {
-        guard ProgramName.current == .defaultsctl, !before.isEmpty else { return }
+        guard !before.isEmpty else { return }
         let replaced = before.intersection(entries.map(\.key)).count
         Complaint.say(
             "The dictionary is now the whole domain \(domain.domainTitle.onOneLine): "
