@@ -290,12 +290,20 @@ let package = Package(
                 "DefaultsClient", "DefaultsFoundation", "DefaultsSecrets", "KeyedArchive",
                 "PropertyList",
             ]),
+        // A target for tests has what other targets for tests share: only these see what is internal.
+        tests(
+            "ServiceHarness",
+            [
+                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
+                "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls", "TestSupport",
+                logging,
+            ]),
         tests(
             "DefaultsServiceTests",
             [
                 "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
                 "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
-                "TestSupport", logging,
+                "ServiceHarness", "TestSupport", logging,
             ]),
         tests(
             "OwnedDocumentsTests",

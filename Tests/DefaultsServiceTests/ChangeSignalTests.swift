@@ -2,6 +2,8 @@ import DBus
 import DefaultsProtocol
 import Testing
 
+@testable import ServiceHarness
+
 /// Which programs get the signal of a change, and when.
 @Suite struct ChangeSignalTests {
     private let domain = "org.example.App"

@@ -3,6 +3,8 @@ import DefaultsProtocol
 import Logging
 import Testing
 
+@testable import ServiceHarness
+
 /// A disk that refuses what is to be written.
 @Suite struct FailingDiskTests {
     private let domain = "org.example.App"

@@ -2,6 +2,8 @@ import DBus
 import DefaultsProtocol
 import Testing
 
+@testable import ServiceHarness
+
 /// When changes are written to disk, in a service whose clock is moved by hand.
 @Suite struct FlushTests {
     private let domain = "org.example.App"

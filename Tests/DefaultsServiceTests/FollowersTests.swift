@@ -6,6 +6,7 @@ import SystemCalls
 import Testing
 
 @testable import DefaultsService
+@testable import ServiceHarness
 
 /// How many domains programs may follow.
 struct FollowersTests {

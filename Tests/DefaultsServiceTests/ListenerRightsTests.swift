@@ -5,6 +5,8 @@ import DefaultsTerms
 import Glibc
 import Testing
 
+@testable import ServiceHarness
+
 /// Who hears of a change, whatever comes first: the match rule, the change, the end of a grant, or what the
 /// bus says about who listens and who that is.
 @Suite struct ListenerRightsTests {

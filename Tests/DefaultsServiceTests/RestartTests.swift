@@ -2,6 +2,8 @@ import DBus
 import DefaultsProtocol
 import Testing
 
+@testable import ServiceHarness
+
 /// What the next process has of a service that has ended, in order or by a kill.
 ///
 /// That the kernel keeps what a killed process has written is for the tests of the storage.

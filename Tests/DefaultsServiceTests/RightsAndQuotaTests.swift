@@ -3,6 +3,8 @@ import DefaultsProtocol
 import DefaultsTerms
 import Testing
 
+@testable import ServiceHarness
+
 /// What programs may do, and how much.
 @Suite struct RightsAndQuotaTests {
     private let domain = "org.example.App"

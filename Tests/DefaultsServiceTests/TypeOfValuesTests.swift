@@ -2,6 +2,8 @@ import DBus
 import DefaultsProtocol
 import Testing
 
+@testable import ServiceHarness
+
 /// The exact types of the settings of desktop programs, which other programs do not know.
 @Suite struct TypeOfValuesTests {
     private let domain = "org.example.App"

@@ -2,6 +2,8 @@ import DBus
 import DefaultsProtocol
 import Testing
 
+@testable import ServiceHarness
+
 /// A program that follows a domain and does not read.
 struct UnreadSignalTests {
     private let domain = "org.example.App"

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DefaultsService
+@testable import ServiceHarness
 
 /// A home that cannot be written, and a disk that does not answer.
 @Suite(.enabled(if: ReadOnlyMount.isAvailable, "only root may mount a directory"))

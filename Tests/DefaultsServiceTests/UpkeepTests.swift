@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import DefaultsService
+@testable import ServiceHarness
 
 /// The daily backup, files of administrators, and calls that take long.
 @Suite struct UpkeepTests {

@@ -19,7 +19,7 @@ import Testing
     private static let unique = [
         "DefaultsFoundationTests/GNUstep.swift": "UUID().uuidString",
         "DefaultsStorageTests/Scratch.swift": "defaultsd-\\(UUID().uuidString)",
-        "DefaultsServiceTests/Harness/TestPlace.swift": "\\(directory.path)/\\(UUID().uuidString)",
+        "ServiceHarness/TestPlace.swift": "\\(directory.path)/\\(UUID().uuidString)",
         "DefaultsStorageTests/SmallFileSystem.swift": "small-\\(UUID().uuidString)",
         "DocumentationTests/Formats.swift": "UUID().uuidString",
         "EndToEndTests/ClientProcess.swift": "/client-\" + UUID().uuidString",
