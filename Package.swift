@@ -138,9 +138,17 @@ let package = Package(
             "DefaultsDconf",
             ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
         module(
+            "DefaultsCore",
+            [
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "CLinux",
+                "SystemCalls", logging, "Wording",
+            ]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsCore",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
                 "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
                 "SystemCalls", logging, "Wording",
@@ -294,15 +302,17 @@ let package = Package(
         tests(
             "ServiceHarness",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls", "TestSupport",
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls",
+                "TestSupport",
                 logging,
             ]),
         tests(
             "DefaultsServiceTests",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite",
+                "SystemCalls",
                 "ServiceHarness", "TestSupport", logging,
             ]),
         tests(

@@ -1,7 +1,7 @@
 import DefaultsModel
 import Testing
 
-@testable import DefaultsService
+@testable import DefaultsCore
 @testable import DefaultsStorage
 
 /// The order of the work on the store, without a disk and without a bus.

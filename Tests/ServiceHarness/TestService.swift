@@ -1,3 +1,4 @@
+@testable import DefaultsCore
 @testable import DefaultsService
 
 /// A service in this process, whose clock a test moves by hand.
