@@ -150,7 +150,7 @@ let package = Package(
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
                 "DefaultsCore",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
-                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
+                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive",
                 "SystemCalls", logging, "Wording",
             ]),
         module(
@@ -376,8 +376,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingDirectory",
-                "RoamingTerms", "DBus", "KeyedArchive", "TestSupport", "PageReader",
-                "ClientProgram", "MigratingProgram",
+                "DefaultsTerms", "RoamingTerms", "DBus", "KeyedArchive", "TestSupport",
+                "PageReader", "ClientProgram", "MigratingProgram",
                 "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
                 "Library", "ScaryBugs", "TestTiers",
             ]),

@@ -1,5 +1,5 @@
 import CLinux
-package import class DBus.EventLoop
+import class DBus.EventLoop
 
 /// The memory of the process: a large value should not keep memory in use after it is gone.
 package final class Memory {

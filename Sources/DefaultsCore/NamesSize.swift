@@ -1,6 +1,6 @@
 package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsProtocol
+import DefaultsStorage
 
 /// The size of names in a message.
 package enum NamesSize {

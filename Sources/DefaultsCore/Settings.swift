@@ -1,7 +1,8 @@
 package import class DBus.EventLoop
-package import DefaultsFiles
-package import DefaultsModel
+import DefaultsFiles
+import DefaultsModel
 package import DefaultsStorage
+import DefaultsTerms
 package import Logging
 
 /// Who hears of the settings: the service on the bus.
@@ -51,6 +52,8 @@ package final class Settings {
     package let quotas: QuotaRules
     /// What programs have stored.
     package let usage = QuotaKeeper()
+    /// How the service itself is set.
+    private let options: OptionKeeper
     /// When the files of layers are read.
     let layerSchedule: LayerSchedule
     /// Backups and other upkeep that is in progress or waits.
@@ -92,11 +95,13 @@ package final class Settings {
         locks = Locks(in: store, layers)
         let policies = Policies(in: store, layers)
         rights = Rights(by: policies, logger: logger)
+        options = OptionKeeper(by: policies, logger: logger)
         quotas = QuotaRules(
             usage, in: store, by: policies, rights, layers.places, on: loop, logger: logger)
         layerSchedule = LayerSchedule(of: layers.places, on: loop)
         store.observer = self
         layerSchedule.read = { begin(.readLayers) }
+        store.delays = { [options] in options.delays }
     }
 
     /// Begins: reads the files of layers, and writes what the previous process has left.
@@ -125,6 +130,21 @@ package final class Settings {
     func keepsTypes(of domain: Domain) -> Bool {
         guard let typedDomains, let key = try? Key(domain.name) else { return false }
         return (try? store.database.generation(typedDomains, key)) != nil
+    }
+
+    // MARK: Settings about the service
+
+    /// Notes that a domain has changed, which may decide what the service does.
+    func noteChange(of domain: Domain) {
+        rights.noteChange(of: domain)
+        options.noteChange(of: domain)
+    }
+
+    /// Reads the settings about the service again.
+    func readPoliciesAgain() {
+        usage.readAgain()
+        rights.readAgain()
+        options.readAgain()
     }
 
     // MARK: What callers may use
@@ -175,7 +195,7 @@ extension Settings: StoreObserver {
 
     func repaired(_ repair: CompletedRepair) {
         usage.readAgain()
-        for domain in repair.domains { rights.noteChange(of: domain.domain) }
+        for domain in repair.domains { noteChange(of: domain.domain) }
         announce(repair.domains.map { Announcement($0, at: store.generation) })
     }
 

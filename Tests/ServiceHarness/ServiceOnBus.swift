@@ -28,9 +28,9 @@ final class ServiceOnBus {
 
     static func start(
         showingRules: Bool = true, answeringLate: Bool = true,
-        serving doors: [any Door.Type] = []
+        serving doors: [any Door.Type] = [], _ setup: TestService.Setup = .init()
     ) async throws -> ServiceOnBus {
-        let (stage, place) = (try Stage(), try TestPlace(.memory))
+        let (stage, place) = (try Stage(), try TestPlace(.memory, setup))
         let (loop, logger) = (stage.loop, LogLines().logger)
         let bus = TestBus(showingRules: showingRules, answeringLate: answeringLate, on: loop)
         let connection = try await bus.connect()

@@ -48,9 +48,7 @@ final class TestService {
     static func start(
         _ setup: Setup = Setup(), in kind: TestPlace.Kind = .memory
     ) async throws -> TestService {
-        let place = try TestPlace(kind)
-        for (name, text) in setup.layerFiles { try place.writeLayerFile(name, text) }
-        return try await TestService(place)
+        try await TestService(TestPlace(kind, setup))
     }
 
     /// Connects a program.

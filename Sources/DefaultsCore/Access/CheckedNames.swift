@@ -1,5 +1,5 @@
 package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsProtocol
 
 /// Names in calls.
 ///

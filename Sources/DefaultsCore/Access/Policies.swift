@@ -1,6 +1,6 @@
-package import DefaultsModel
-package import DefaultsStorage
-package import DefaultsTerms
+import DefaultsModel
+import DefaultsStorage
+import DefaultsTerms
 
 /// The values that decide what programs may do: grants and quotas.
 ///

@@ -1,5 +1,5 @@
-package import KeyedArchive
-package import PropertyList
+import KeyedArchive
+import PropertyList
 
 /// A value that decides what programs may do, as far as such values have parts that count.
 enum PolicyValue {

@@ -1,6 +1,6 @@
 package import DefaultsModel
-package import DefaultsStorage
-package import DefaultsTerms
+import DefaultsStorage
+import DefaultsTerms
 
 /// What programs have stored and set lately, beside what they may.
 ///

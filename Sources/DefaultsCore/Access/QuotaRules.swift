@@ -1,10 +1,10 @@
-package import class DBus.EventLoop
-package import DefaultsFiles
+import class DBus.EventLoop
+import DefaultsFiles
 package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
-package import DefaultsTerms
-package import Logging
+import DefaultsProtocol
+import DefaultsStorage
+import DefaultsTerms
+import Logging
 
 /// What programs may store, and who is near the bounds.
 package final class QuotaRules {

@@ -1,6 +1,6 @@
-package import DefaultsModel
-package import DefaultsTerms
-package import Logging
+import DefaultsModel
+import DefaultsTerms
+import Logging
 
 /// Logs what programs in a sandbox were refused, so that people find out what to grant.
 ///

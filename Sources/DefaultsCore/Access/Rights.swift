@@ -1,6 +1,6 @@
 package import DefaultsModel
-package import DefaultsTerms
-package import Logging
+import DefaultsTerms
+import Logging
 
 /// What programs in a sandbox may use, and what they were refused.
 ///

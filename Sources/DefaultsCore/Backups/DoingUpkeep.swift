@@ -1,8 +1,8 @@
-package import class DBus.EventLoop
-package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
-package import Logging
+import class DBus.EventLoop
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
+import Logging
 import Wording
 
 /// Backups: the daily ones, which follow a flush, and those for callers.

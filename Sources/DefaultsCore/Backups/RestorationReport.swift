@@ -1,8 +1,8 @@
 package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsProtocol
 package import DefaultsStorage
-package import DefaultsTerms
-package import KeyedArchive
+import DefaultsTerms
+import KeyedArchive
 import Wording
 
 /// What is to be restored, and how.

@@ -1,10 +1,10 @@
-package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsModel
+import DefaultsProtocol
+import DefaultsStorage
 import Glibc
-package import KeyedArchive
-package import Logging
-package import SystemCalls
+import KeyedArchive
+import Logging
+import SystemCalls
 
 /// Restores a backup while the service is running.
 ///
@@ -32,10 +32,7 @@ extension Settings {
             if restoration.isDry { return report }
             _ = try await store.durability().get()
             // The backup may be older than the ID of a machine.
-            defer {
-                usage.readAgain()
-                rights.readAgain()
-            }
+            defer { readPoliciesAgain() }
             try store.adoptHostLayers { publish($0) }
             _ = try await store.durability().get()
         } catch {

@@ -1,5 +1,5 @@
-package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsModel
+import DefaultsProtocol
 package import DefaultsStorage
 
 /// The queue of work on backups and free space, and the state of the daily backup.

@@ -1,7 +1,7 @@
 package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsProtocol
 package import DefaultsStorage
-package import DefaultsTerms
+import DefaultsTerms
 
 /// The contents of the signals for one change.
 ///

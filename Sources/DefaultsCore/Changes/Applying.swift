@@ -1,6 +1,6 @@
-package import DefaultsModel
+import DefaultsModel
 package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsStorage
 package import KeyedArchive
 
 /// Transactions: changes of several keys at once.

@@ -1,6 +1,6 @@
 package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsProtocol
+import DefaultsStorage
 package import KeyedArchive
 
 /// Changes of one key or of a whole domain.

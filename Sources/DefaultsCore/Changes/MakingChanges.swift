@@ -1,6 +1,6 @@
 package import DefaultsModel
 package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsStorage
 
 /// What else is to be known about a change.
 package struct ChangeOptions {
@@ -102,7 +102,7 @@ extension Settings {
     ) throws -> [ChangeSet] {
         let changes = try store.commit(parts)
         for (proposal, growth) in parts {
-            rights.noteChange(of: proposal.domain)
+            noteChange(of: proposal.domain)
             usage.note(growth, of: proposal.domain)
         }
         writers.note(changes[0].generation, by: changes[0].origin)

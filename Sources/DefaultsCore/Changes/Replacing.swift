@@ -1,6 +1,6 @@
 package import DefaultsModel
-package import DefaultsProtocol
-package import DefaultsStorage
+import DefaultsProtocol
+import DefaultsStorage
 package import KeyedArchive
 
 /// What a value replaces.

@@ -1,4 +1,4 @@
-package import DefaultsModel
+import DefaultsModel
 
 /// The programs that have made changes: the last changes one by one, and a count for each program.
 ///

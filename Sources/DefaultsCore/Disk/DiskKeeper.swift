@@ -92,6 +92,14 @@ package final class DiskKeeper {
         return due <= now ? .flush : .wait(until: due)
     }
 
+    /// Sets how long changes wait.
+    ///
+    /// - Returns: Whether that is another time than before.
+    func set(_ delays: FlushSchedule.Delays) -> Bool {
+        defer { schedule.delays = delays }
+        return schedule.delays != delays
+    }
+
     /// Notes that a change is pending.
     ///
     /// - Parameter pendingBytes: What the next flush will write, in bytes.

@@ -1,5 +1,4 @@
 package import class DBus.EventLoop
-package import struct DBus.DBusError
 
 /// Thrown if a call has to wait for a lane.
 package struct LaneAwaited: Error {}
@@ -54,8 +53,8 @@ package final class Lanes {
     /// Takes a lane for a call.
     ///
     /// - Returns: The loop of its thread.
-    /// - Throws: `DBusError` if the system cannot start another thread.
-    package func begin(_ lane: Lane) throws(DBusError) -> EventLoop {
+    /// - Throws: If the system cannot start another thread.
+    package func begin(_ lane: Lane) throws -> EventLoop {
         precondition(!isBusy(lane), "one long call at a time")
         let thread: EventLoop
         if let started = threads[lane] {

@@ -1,9 +1,9 @@
-package import class DBus.EventLoop
+import class DBus.EventLoop
 package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsProtocol
 package import DefaultsStorage
 import Glibc
-package import Logging
+import Logging
 import Wording
 
 /// Thrown if a change has no room among the pending changes now, but will have room soon.
@@ -55,6 +55,8 @@ package final class Store {
     /// Has work begun that does not end at once.
     private let begin: (Work) -> Void
     weak var observer: (any StoreObserver)?
+    /// How long changes wait until they go to disk.
+    var delays: () -> FlushSchedule.Delays = { .init() }
 
     init(
         _ database: sending Database, _ writer: DurableWriter, lanes: Lanes,
@@ -214,6 +216,8 @@ package final class Store {
 
     /// Notes that a change or a token is pending, and flushes when it is due.
     func noteChange() {
+        // A timer for a later time would fire too late.
+        if disk.set(delays()) { alarm.stop() }
         disk.noteChange(at: now, pendingBytes: database.pendingBytes)
         work()
     }

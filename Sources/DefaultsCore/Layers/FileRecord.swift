@@ -1,7 +1,7 @@
 package import DefaultsFiles
 package import DefaultsModel
-package import DefaultsStorage
-package import KeyedArchive
+import DefaultsStorage
+import KeyedArchive
 
 /// The path of a file.
 ///

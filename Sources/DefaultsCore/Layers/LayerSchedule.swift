@@ -1,7 +1,7 @@
-package import class DBus.DirectoryWatch
-package import class DBus.EventLoop
-package import struct DBus.WatchFailure
-package import DefaultsFiles
+import class DBus.DirectoryWatch
+import class DBus.EventLoop
+import struct DBus.WatchFailure
+import DefaultsFiles
 
 /// When the files of administrators and vendors are read: at the start, soon after a change, at
 /// SIGHUP, after a repair of the store, and again after a failure.

@@ -1,8 +1,8 @@
-package import DefaultsFiles
+import DefaultsFiles
 package import DefaultsModel
-package import DefaultsProtocol
+import DefaultsProtocol
 package import DefaultsStorage
-package import DefaultsTerms
+import DefaultsTerms
 
 /// Keys that users may not change.
 ///

@@ -1,6 +1,6 @@
-package import DefaultsFiles
-package import DefaultsModel
-package import KeyedArchive
+import DefaultsFiles
+import DefaultsModel
+import KeyedArchive
 
 /// The merged contents of all files of one layer of a domain: for each key the value in the last
 /// file that has it, and all locks.

@@ -1,7 +1,7 @@
-package import DefaultsFiles
-package import DefaultsModel
-package import DefaultsStorage
-package import Logging
+import DefaultsFiles
+import DefaultsModel
+import DefaultsStorage
+import Logging
 
 /// Reads the files of administrators and vendors.
 extension Settings {

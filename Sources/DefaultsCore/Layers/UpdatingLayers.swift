@@ -1,8 +1,8 @@
-package import DefaultsFiles
-package import DefaultsModel
-package import DefaultsStorage
-package import KeyedArchive
-package import Logging
+import DefaultsFiles
+import DefaultsModel
+import DefaultsStorage
+import KeyedArchive
+import Logging
 
 /// Keeps the layers that are made from files up to date.
 ///
