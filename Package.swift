@@ -299,6 +299,12 @@ let package = Package(
                 logging,
             ]),
         tests(
+            "ToolHarness",
+            [
+                "defaultsctl", "DBus", "DefaultsClient", "DefaultsFiles", "DefaultsProtocol",
+                "ServiceHarness", "SystemCalls", "TestSupport",
+            ]),
+        tests(
             "DefaultsServiceTests",
             [
                 "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
@@ -311,7 +317,12 @@ let package = Package(
                 "OwnedDocuments", "YAMLDocuments", "KeyedArchive", "PropertyList", "ValuePaths",
                 "XMLPropertyList", "TestSupport",
             ]),
-        tests("DefaultsctlTests", ["defaultsctl", "DomainForms", "KeyedArchive", "RoamingTerms"]),
+        tests(
+            "DefaultsctlTests",
+            [
+                "defaultsctl", "DBus", "DefaultsFiles", "DomainForms", "KeyedArchive",
+                "RoamingTerms", "ServiceHarness", "TestSupport", "ToolHarness",
+            ]),
         tests(
             "DefaultsSecretsTests",
             ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport", "TestTiers"]),
@@ -365,11 +376,11 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingDirectory",
-                "RoamingTerms", "DBus", "KeyedArchive", "TestSupport", "PageReader",
-                "ClientProgram", "MigratingProgram",
-                "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
-                "Library", "ScaryBugs", "TestTiers",
+                "DefaultsClient", "DefaultsFiles", "DefaultsProtocol", "DefaultsRoaming",
+                "RoamingDirectory", "RoamingTerms", "DBus", "KeyedArchive", "TestSupport",
+                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
+                "Accounts", "BooksOwned", "GameOptions",
+                "Library", "ScaryBugs", "TestTiers", "ToolHarness",
             ]),
     ]
 )

@@ -153,11 +153,11 @@ final class Pending<Reply: Sendable>: Sendable {
     private let method: String
     private let outcome = Mutex<Result<Reply, any Error>?>(nil)
 
-    fileprivate init(_ method: String) {
+    init(_ method: String) {
         self.method = method
     }
 
-    fileprivate func end(with outcome: Result<Reply, any Error>) {
+    func end(with outcome: Result<Reply, any Error>) {
         self.outcome.withLock { $0 = outcome }
     }
 
