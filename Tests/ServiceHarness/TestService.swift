@@ -37,7 +37,8 @@ final class TestService {
 
     private let place: TestPlace
     private let lines = LogLines()
-    private var running: RunningService
+    /// The service from its last start.
+    private(set) var running: RunningService
 
     private init(_ place: TestPlace) async throws {
         self.place = place

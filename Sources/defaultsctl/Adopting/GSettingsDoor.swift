@@ -26,9 +26,10 @@ struct GSettingsDoor: DesktopDoor {
     ///
     /// - Throws: `ToolError` if it is where GIO does not look.
     func check() throws {
-        let extra = (Places.variable("GIO_EXTRA_MODULES") ?? "").split(separator: ":").map(
-            String.init)
-        let own = Places.variable("GIO_MODULE_DIR").map { [$0] }
+        let extra = (Defaultsctl.console.variable("GIO_EXTRA_MODULES") ?? "").split(separator: ":")
+            .map(
+                String.init)
+        let own = Defaultsctl.console.variable("GIO_MODULE_DIR").map { [$0] }
         let libraries = ["/usr/lib", "/usr/lib64", "/lib"].flatMap { directory in
             [directory] + Directory.readableNames(in: directory).map { "\(directory)/\($0)" }
         }

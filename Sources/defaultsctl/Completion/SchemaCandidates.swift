@@ -45,7 +45,7 @@ struct SchemaCandidates {
     }
 
     private static var areUsed: Bool {
-        if Places.variable("GSETTINGS_BACKEND") == "defaultsd" { return true }
+        if Defaultsctl.console.variable("GSETTINGS_BACKEND") == "defaultsd" { return true }
         return Places().database.map { FileStatus.ifAny("\($0)/\(DoorName.gsettings)") != nil }
             ?? false
     }

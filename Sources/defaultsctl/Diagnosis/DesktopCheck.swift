@@ -22,7 +22,7 @@ struct DesktopCheck {
     }
 
     private static func bus() async -> Connection? {
-        guard let loop = MainThread.loop else { return nil }
+        guard let loop = Defaultsctl.console.loop else { return nil }
         return try? await Connection.open(.session, on: loop)
     }
 
