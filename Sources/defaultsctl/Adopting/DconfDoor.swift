@@ -6,7 +6,7 @@ import SystemCalls
 ///
 /// While it is adopted, the daemon writes the file. It only shows what is in the database.
 struct DconfDoor: DesktopDoor {
-    let name = DoorName.dconf
+    static let name = "dconf"
     let rival = "dconf"
     let busNames = [DconfStore.service]
     let writers = [DconfStore.service]
