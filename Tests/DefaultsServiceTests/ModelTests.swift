@@ -246,7 +246,7 @@ private struct ModelRun {
             for (key, entry) in model {
                 let (value, generation) = try await caller.get(domain, key)
                 guard value == .int64(entry.value), generation == entry.generation else {
-                    return "\(domain) \(key) is \(value) at \(generation), and in the model \(entry)"
+                    return "\(domain) \(key): \(value) at \(generation), and in the model \(entry)"
                 }
             }
         }

@@ -2,7 +2,9 @@
 ///
 /// `Tests/Model` compares the programs with a model in the same way, over a real bus and with real kills.
 struct ServiceModel {
-    /// A rule that a wrong model leaves out. Each must be found by the comparison.
+    /// A rule that a wrong model leaves out.
+    ///
+    /// The comparison must find each.
     enum Fault: CaseIterable {
         /// A change is made though something else was expected.
         case expectationIsIgnored
