@@ -1,8 +1,6 @@
 package import class DBus.EventLoop
-import DefaultsFiles
 import DefaultsModel
 package import DefaultsStorage
-import DefaultsTerms
 package import Logging
 
 /// Who hears of the settings: the service on the bus.

@@ -1,6 +1,5 @@
 import DefaultsModel
 import DefaultsStorage
-import DefaultsTerms
 
 /// The values that decide what programs may do: grants and quotas.
 ///

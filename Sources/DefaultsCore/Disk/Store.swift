@@ -1,6 +1,5 @@
 import class DBus.EventLoop
 package import DefaultsModel
-import DefaultsProtocol
 package import DefaultsStorage
 import Glibc
 import Logging

@@ -13,6 +13,8 @@ protocol Door: AnyObject, SendableMetatype {
     /// The word for it in the daemon's options, and the name of the file that says that the user has adopted
     /// it.
     static var name: String { get }
+    /// Whom it serves, for the help of the daemon, after its name.
+    static var summary: String { get }
     /// The name on the bus that programs call.
     static var busName: BusName { get }
     /// Its signals, as match rules see them.
@@ -44,7 +46,7 @@ protocol Door: AnyObject, SendableMetatype {
     /// Answers a call, or keeps it and replies later.
     func answer(_ call: MethodCall) throws
 
-    /// What a caller gets in place of an error of the contract.
+    /// What a caller gets in place of an error, whenever it comes.
     func refusal(for error: any Error) -> any Error
 
     /// Begins its own work, after its objects are there.
@@ -99,12 +101,36 @@ extension Door {
     func end() { keySignals?.end() }
 }
 
+/// The layers that programs of desktops see.
+extension BusFace {
+    /// The layers of a domain, the strongest first.
+    ///
+    /// The global domain has no part in it: desktops do not know it.
+    func layersOfDesktop(_ name: String) throws -> [Domain] {
+        try [.managed, .host(hosts.this.id), .domain, .system].map {
+            try Domain(name: name, layer: $0)
+        }
+    }
+
+    /// The layer in which a program changes a key: that of this machine if it has the key, as programs see
+    /// its value, and otherwise that of all machines.
+    func layerOfChange(_ key: Key, in name: String) throws -> Domain {
+        let own = try Domain(name: name, layer: .host(hosts.this.id))
+        return try store.view.generation(own, key) != nil ? own : Domain(name: name, layer: .domain)
+    }
+}
+
 /// All doors that this program has.
 package enum Doors {
     static var all: [any Door.Type] { [XfconfDoor.self, DconfDoor.self, PortalDoor.self] }
 
     /// The words for them.
     package static var names: [String] { all.map { $0.name } }
+
+    /// The words for them, and whom each serves.
+    package static var summaries: [(name: String, summary: String)] {
+        all.map { ($0.name, $0.summary) }
+    }
 
     /// The doors with these names, in the order of ``all``.
     static func named(_ names: Set<String>) -> [any Door.Type] {

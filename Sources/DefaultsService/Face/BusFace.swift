@@ -1,6 +1,5 @@
 import DBus
 import DefaultsCore
-import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -85,10 +84,16 @@ final class BusFace {
                 do {
                     try face.carryOut(call) { try door.answer($1) }
                 } catch {
-                    throw door.refusal(for: error)
+                    throw face.refusal(for: error, of: call)
                 }
             }
         }
+    }
+
+    /// What the caller of a method gets: each door has errors of its own.
+    func refusal(for error: any Error, of call: MethodCall) -> any Error {
+        let door = doors.first { type(of: $0).signals.interface == call.interface }
+        return door?.refusal(for: error) ?? error
     }
 
     // MARK: Shortcuts

@@ -2,7 +2,6 @@ import DBus
 import DefaultsCore
 import DefaultsModel
 import DefaultsProtocol
-import DefaultsStorage
 import KeyedArchive
 
 /// Methods that change something.

@@ -2,7 +2,6 @@ import DefaultsCore
 import DBus
 import DefaultsModel
 import DefaultsProtocol
-import DefaultsStorage
 import Logging
 
 /// Sends the signals about changes to those who listen on the bus, or to the peer of a connection without one.

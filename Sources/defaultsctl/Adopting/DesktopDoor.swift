@@ -12,6 +12,12 @@ enum DesktopDoors {
 
     /// The words for them.
     static var names: [String] { all.map { $0.name } }
+
+    /// What each is for, as one sentence's parts.
+    static var summaries: String {
+        let parts = all.map { "\($0.name) is for \($0.summary)" }
+        return parts.dropLast().joined(separator: ", ") + ", and " + (parts.last ?? "")
+    }
 }
 
 /// The values of a domain that another service has kept.
@@ -25,6 +31,9 @@ struct ImportedDomain {
 protocol DesktopDoor {
     /// The word for it, and the name of the file that says that the user has adopted it.
     static var name: String { get }
+
+    /// Whose programs it is for, for the help.
+    static var summary: String { get }
 
     /// Finds its files.
     init(in places: Places) throws(ToolError)

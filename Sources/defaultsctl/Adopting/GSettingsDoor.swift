@@ -9,6 +9,7 @@ import SystemCalls
 /// and their changes are taken over by the next run of the command.
 struct GSettingsDoor: DesktopDoor {
     static let name = "gsettings"
+    static let summary = "GTK and GNOME programs"
     let rival = "dconf"
     let busNames: [BusName] = []
     let writers = [DconfStore.service]

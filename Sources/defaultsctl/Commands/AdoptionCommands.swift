@@ -35,8 +35,7 @@ struct Adopt: ServiceCommand {
         abstract: "Lets unmodified programs of desktops use defaultsd.",
         discussion: """
             Imports what the programs have stored so far, and takes the place of their settings \
-            service: gsettings is for GTK and GNOME programs, xfconf for Xfce, dconf for programs that use \
-            its library, and portal for the appearance that programs in a sandbox see. The user's files of \
+            service: \(DesktopDoors.summaries). The user's files of \
             xfconfd stay as they are; that of dconf shows the database while dconf is adopted. Programs that \
             choose their service when they start are \
             named, and their later changes are imported by the next run. An interrupted run can be repeated. 'defaultsctl release' leads back.

@@ -19,6 +19,7 @@ import KeyedArchive
 /// The door for programs that use libdconf: dconf's service, and the file that they read.
 final class DconfDoor: Door {
     static let name = "dconf"
+    static let summary = "those of programs that use dconf's library"
     static let busName = Dconf.busName
     static let signals = SignalAddress(
         members: [Dconf.notify.name], interface: Dconf.interface, path: Dconf.writer)
