@@ -50,7 +50,8 @@ final class FakeDoor: Door {
         switch call.member {
         case "Read": try read(call)
         case "Write": try write(call)
-        default: try reset(call)
+        case "Reset": try reset(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 

@@ -30,10 +30,10 @@ protocol Door: AnyObject, SendableMetatype {
     /// Adds its files to those that layers are made from.
     static func addLayers(to places: inout LayerPlaces)
 
-    /// The directories of its own files.
+    /// The directories of its own files; nil if it cannot be served here.
     ///
     /// - Parameter database: Where the database is.
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories?
 
     /// Opens it; nil if it cannot be served here.
     ///
@@ -81,7 +81,7 @@ struct DoorMethod {
 }
 
 /// The directories that a door uses.
-struct DoorDirectories {
+struct DoorDirectories: Equatable {
     /// Those whose files it changes.
     var own: [String] = []
     /// Those whose files it reads.
@@ -91,14 +91,14 @@ struct DoorDirectories {
 /// What most doors do not need.
 extension Door {
     static func addLayers(to places: inout LayerPlaces) {}
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories { .init() }
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories? { .init() }
     var keySignals: KeySignals? { nil }
     func refusal(for error: any Error) -> any Error { error }
     nonisolated(nonsending) func begin() async {}
     func changed(_ announcements: [Announcement], by maker: ObjectIdentifier?) {}
     nonisolated(nonsending) func published() async {}
     func freeMemory() {}
-    func end() { keySignals?.end() }
+    func end() {}
 }
 
 /// The layers that programs of desktops see.

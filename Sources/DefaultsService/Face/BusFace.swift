@@ -50,8 +50,8 @@ final class BusFace {
 
     /// Begins to answer calls.
     nonisolated(nonsending) func begin() async {
-        settings.memory.forget = { [unowned self] in
-            for door in self.doors { door.freeMemory() }
+        settings.memory.forget = { [weak self] in
+            for door in self?.doors ?? [] { door.freeMemory() }
         }
         await settings.start(telling: self)
         await connection.export(
@@ -62,6 +62,7 @@ final class BusFace {
             }
         }
         for door in doors { await door.begin() }
+        await settings.goOn()
     }
 
     /// Starts a task on the loop.
@@ -73,6 +74,8 @@ final class BusFace {
     func end() {
         signals.stopTimer()
         for door in doors { door.end() }
+        // Each door has this face.
+        doors = []
     }
 
     private func interfaces(of door: any Door) -> [(ObjectPath, Interface)] {

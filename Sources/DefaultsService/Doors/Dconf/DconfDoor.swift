@@ -36,8 +36,8 @@ final class DconfDoor: Door {
         state = DconfState(DconfFile(places: places, schemas: SchemaIndex { .ofThisProcess() }))
     }
 
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories {
-        guard let places = DconfFile.Places(beside: database) else { return DoorDirectories() }
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories? {
+        guard let places = DconfFile.Places(beside: database) else { return nil }
         return DoorDirectories(own: places.directories, read: SchemaCatalog.ownDirectories)
     }
 
@@ -61,7 +61,8 @@ final class DconfDoor: Door {
         switch call.member {
         case Dconf.initialize: makeFile(call)
         case Dconf.change: try changeSettings(call)
-        default: try tellBlame(call)
+        case Dconf.blame: try tellBlame(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 

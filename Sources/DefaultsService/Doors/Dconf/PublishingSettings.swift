@@ -21,7 +21,7 @@ import Logging
 // 6. Nothing is written before the name of dconf's service belongs to this daemon, and it does nothing
 //    when there is nothing to write.
 
-/// Keeps dconf's file up to date with the store.database.
+/// Keeps dconf's file up to date with the database.
 extension DconfDoor {
     /// How long changes that nobody waits for are collected.
     private static let pause = Duration.milliseconds(20)

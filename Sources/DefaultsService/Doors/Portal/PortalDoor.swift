@@ -46,7 +46,8 @@ final class PortalDoor: Door {
     func answer(_ call: MethodCall) throws {
         switch call.member {
         case Portal.read.name: try readSetting(call)
-        default: try readAllSettings(call)
+        case Portal.readAll.name: try readAllSettings(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 

@@ -11,7 +11,7 @@ import KeyedArchive
 // 1. A property is set in the layer whose value counts, if the user may change it: in that of this
 //    machine if it has the property, and otherwise in that of all machines.
 // 2. A change that sets the value that programs see already changes nothing, as in Xfconf.
-// 3. Changes are made by `make`, as all changes of calls are.
+// 3. Changes are made by `Settings.change`, as all changes of calls are.
 
 /// The methods of Xfconf's interface that change something.
 extension XfconfDoor {

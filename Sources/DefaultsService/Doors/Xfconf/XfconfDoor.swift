@@ -55,7 +55,8 @@ final class XfconfDoor: Door {
         case Xfconf.propertyExists.name: try propertyExists(call)
         case Xfconf.resetProperty.name: try resetProperty(call)
         case Xfconf.listChannels.name: try listChannels(call)
-        default: try isPropertyLocked(call)
+        case Xfconf.isPropertyLocked.name: try isPropertyLocked(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 
