@@ -35,7 +35,7 @@ extension DefaultsObject {
                     noteFailure(error)
                 }
                 // Other work has its turn before the next domain.
-                if !isReload { await Task.yield() }
+                if !isReload { await connection.loop.waitForTurn() }
             }
         } catch {
             isComplete = false
