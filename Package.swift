@@ -302,8 +302,10 @@ let package = Package(
             "DefaultsServiceTests",
             [
                 "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
-                "ServiceHarness", "TestSupport", logging,
+                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "KeyedArchive", "SQLite",
+                "PropertyList", "SystemCalls", "ServiceHarness", "ArchiveTestSupport",
+                "TestSupport",
+                logging,
             ]),
         tests(
             "OwnedDocumentsTests",

@@ -31,7 +31,7 @@ final class RunningService: Sendable {
     }
 
     static func start(
-        in place: TestPlace, logging lines: LogLines
+        in place: TestPlace, on machine: TestMachine? = nil, logging lines: LogLines
     ) async throws -> RunningService {
         let stage = try Stage()
         let (loop, logger) = (stage.loop, lines.logger)
@@ -40,7 +40,7 @@ final class RunningService: Sendable {
         stage.add(connection)
         await connection.admitOwnUser(by: ProcessExaminer(), logger: logger)
         let object = try await loop.run {
-            let database = try Database(at: place.location) { logger.notice("\($0)") }
+            let database = try place.openDatabase(on: machine) { logger.notice("\($0)") }
             let writer = try database.makeWriter()
             return DefaultsObject(
                 connection: connection, database: database, writer: writer,
@@ -85,10 +85,20 @@ final class RunningService: Sendable {
     /// Ends as if the process had been killed.
     func drop() async throws {
         await stage.settle()
-        try await stage.loop.run { [stage, place] in
+        try await stage.loop.run { [stage, place, object] in
             defer { stage.end() }
             try place.detachFiles()
+            // What the system would take back from a process: the old files can no longer be found.
+            object.assumeIsolated {
+                $0.flushAlarm.stop()
+                $0.signals.stopTimer()
+                $0.memory.end()
+                $0.layerSchedule.end()
+                $0.database.close()
+            }
         }
+        // Its thread may stand still for as long as the test holds the disk.
+        Task { [object] in await object.writer.close() }
     }
 }
 
