@@ -138,11 +138,19 @@ let package = Package(
             "DefaultsDconf",
             ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
         module(
+            "DefaultsCore",
+            [
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "CLinux",
+                "SystemCalls", logging, "Wording",
+            ]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsCore",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
-                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
+                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive",
                 "SystemCalls", logging, "Wording",
             ]),
         module(
@@ -294,18 +302,18 @@ let package = Package(
         tests(
             "ServiceHarness",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls", "TestSupport",
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls",
+                "TestSupport",
                 logging,
             ]),
         tests(
             "DefaultsServiceTests",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "KeyedArchive", "SQLite",
-                "PropertyList", "SystemCalls", "ServiceHarness", "ArchiveTestSupport",
-                "TestSupport",
-                logging,
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus",
+                "KeyedArchive", "PropertyList", "SQLite", "SystemCalls", "ServiceHarness",
+                "ArchiveTestSupport", "TestSupport", logging,
             ]),
         tests(
             "OwnedDocumentsTests",
@@ -368,8 +376,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingDirectory",
-                "RoamingTerms", "DBus", "KeyedArchive", "TestSupport", "PageReader",
-                "ClientProgram", "MigratingProgram",
+                "DefaultsTerms", "RoamingTerms", "DBus", "KeyedArchive", "TestSupport",
+                "PageReader", "ClientProgram", "MigratingProgram",
                 "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
                 "Library", "ScaryBugs", "TestTiers",
             ]),

@@ -54,17 +54,15 @@ struct CommandLineOptions {
 
     private mutating func takeServices(_ list: String?) throws(UsageError) {
         for name in (list ?? "").split(separator: ",", omittingEmptySubsequences: false) {
-            guard let service = DesktopService(rawValue: String(name)) else {
-                throw .unknownService(String(name))
-            }
-            daemon.desktopServices.insert(service)
+            guard Doors.names.contains(String(name)) else { throw .unknownService(String(name)) }
+            daemon.doors.insert(String(name))
         }
         try checkServices()
     }
 
     /// A program that is served without a bus cannot call another name.
     private func checkServices() throws(UsageError) {
-        if case .peer = daemon.callers, !daemon.desktopServices.isEmpty { throw .servicesOfPeer }
+        if case .peer = daemon.callers, !daemon.doors.isEmpty { throw .servicesOfPeer }
     }
 
     private mutating func takePeer(_ number: String?) throws(UsageError) {
@@ -138,7 +136,7 @@ struct UsageError: Error, CustomStringConvertible {
         description: "--peer and --serve cannot be used together")
 
     static func unknownService(_ name: String) -> UsageError {
-        let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = Doors.names.joined(separator: ", ")
         return UsageError(
             description:
                 "--serve needs names of services with commas between them; '\(ServiceLog.escaped(name))' "

@@ -2,7 +2,7 @@ import DBus
 import DefaultsProtocol
 import Testing
 
-@testable import DefaultsService
+@testable import DefaultsCore
 @testable import ServiceHarness
 
 /// Calls that take long, and what others can do meanwhile.

@@ -1,4 +1,5 @@
 import DefaultsProtocol
+import DefaultsTerms
 import Foundation
 import TestSupport
 import TestTiers
@@ -96,10 +97,10 @@ import Testing
         #expect(compared.status == 0, "Run 'make picture'. \(compared)")
     }
 
-    @Test func `The file that the administrator's page shows is one that lint accepts`() throws {
+    @Test func `The files that the administrator's page shows are some that lint accepts`() throws {
         let page = try text("Documentation/administration.md")
         let examples = page.matches(of: /(?s)```json\n(.*?)```/).map { String($0.1) }
-        #expect(examples.count == 1)
+        #expect(examples.count == 2)
         let desktop = try Desktop()
         for example in examples {
             let file = try desktop.directory.write(example, to: "org.example.Browser.json")
@@ -115,5 +116,42 @@ import Testing
         #expect(license.contains("END OF TERMS AND CONDITIONS"))
         #expect(license.contains("limitations under the License.\n"))
         #expect(try links(in: "Documentation/CONTRIBUTING.md").contains { $0.path == "LICENSE" })
+    }
+
+    @Test func `Every text that says when a change goes to disk has the values of the source`()
+        throws
+    {
+        let delay = ServiceOption.writeDelay.standard
+        let longest = ServiceOption.longestWriteDelay.standard / 1000
+        let texts = [
+            "README.md": 2, "Documentation/guarantees.md": 1, "Documentation/architecture.md": 1,
+            "Documentation/desktop.md": 1, "Sources/Manuals/defaultsd.8.in": 1,
+            "Sources/DefaultsClient/DefaultsClient.docc/WhatIsGuaranteed.md": 1,
+        ]
+        for (file, count) in texts {
+            let text = try text(file).replacing(/\s+/, with: " ")
+            #expect(text.matches(of: /\b(\d+) ms (?:after|later)/).count == count, "\(file)")
+            for match in text.matches(of: /\b(\d+) ms (?:after the last|later)/) {
+                #expect(Int(match.1) == delay, "\(file): \(match.output.0)")
+            }
+            for match in text.matches(of: /\b(\d+) s after the first/) {
+                #expect(Int(match.1) == longest, "\(file): \(match.output.0)")
+            }
+        }
+    }
+
+    @Test func `The page for administrators has each option of the service, as the source has it`()
+        throws
+    {
+        let page = try text("Documentation/administration.md")
+        let rows = page.matches(of: /(?m)^\| `(\w+)` \| .* \| (\d+) \| (\d+) \| (\d+) \|$/).map {
+            "\($0.1) \($0.2) \($0.3) \($0.4)"
+        }
+        #expect(
+            rows
+                == ServiceOption.allCases.map {
+                    "\($0.rawValue) \($0.standard) \($0.bounds.lowerBound) \($0.bounds.upperBound)"
+                })
+        #expect(page.contains("domain `\(ServiceOption.domain)`"))
     }
 }

@@ -33,8 +33,8 @@ struct TestCaller: Sendable {
 
     /// The name that its changes have as their origin.
     let name: String
-    private let connection: Connection
-    private let stage: Stage
+    let connection: Connection
+    let stage: Stage
     private let record = Record()
 
     private final class Record: Sendable {
@@ -185,11 +185,11 @@ final class Pending<Reply: Sendable>: Sendable {
     private let method: String
     private let outcome = Mutex<Result<Reply, any Error>?>(nil)
 
-    fileprivate init(_ method: String) {
+    init(_ method: String) {
         self.method = method
     }
 
-    fileprivate func end(with outcome: Result<Reply, any Error>) {
+    func end(with outcome: Result<Reply, any Error>) {
         self.outcome.withLock { $0 = outcome }
     }
 

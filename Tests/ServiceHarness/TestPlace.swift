@@ -17,7 +17,7 @@ final class TestPlace: Sendable {
 
     private let directory: TemporaryDirectory
 
-    init(_ kind: Kind) throws {
+    init(_ kind: Kind, _ setup: TestService.Setup = .init()) throws {
         let memory = "/dev/shm"
         let isThere = FileManager.default.isWritableFile(atPath: memory)
         directory = try TemporaryDirectory(in: kind == .memory && isThere ? memory : nil)
@@ -27,6 +27,7 @@ final class TestPlace: Sendable {
             try FileManager.default.createDirectory(
                 atPath: layers[place], withIntermediateDirectories: true)
         }
+        for (name, text) in setup.layerFiles { try writeLayerFile(name, text) }
     }
 
     /// What a process leaves when it is killed.

@@ -1,3 +1,4 @@
+@testable import DefaultsCore
 @testable import DefaultsService
 
 /// A service in this process, whose clock a test moves by hand.
@@ -52,9 +53,7 @@ final class TestService {
     static func start(
         _ setup: Setup = Setup(), in kind: TestPlace.Kind = .memory
     ) async throws -> TestService {
-        let place = try TestPlace(kind)
-        for (name, text) in setup.layerFiles { try place.writeLayerFile(name, text) }
-        return try await TestService(place, on: setup.machine)
+        try await TestService(TestPlace(kind, setup), on: setup.machine)
     }
 
     /// Connects a program.

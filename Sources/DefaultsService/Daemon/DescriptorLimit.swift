@@ -1,3 +1,4 @@
+import DefaultsCore
 import Glibc
 
 /// How many files this process may have open.

@@ -1,3 +1,4 @@
+import DefaultsCore
 import SystemCalls
 
 /// Sends entries with fields to the journal.
