@@ -317,9 +317,9 @@ let package = Package(
             "DefaultsServiceTests",
             [
                 "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
-                "DefaultsProtocol", "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite",
-                "SystemCalls",
-                "ServiceHarness", "TestSupport", logging,
+                "DefaultsProtocol", "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus",
+                "KeyedArchive", "PropertyList", "SQLite", "SystemCalls", "ServiceHarness",
+                "ArchiveTestSupport", "TestSupport", logging,
             ]),
         tests(
             "OwnedDocumentsTests",

@@ -32,7 +32,7 @@ final class RunningService: Sendable {
     }
 
     static func start(
-        in place: TestPlace, logging lines: LogLines
+        in place: TestPlace, on machine: TestMachine? = nil, logging lines: LogLines
     ) async throws -> RunningService {
         let stage = try Stage()
         let (loop, logger) = (stage.loop, lines.logger)
@@ -41,7 +41,7 @@ final class RunningService: Sendable {
         stage.add(connection)
         await connection.admitOwnUser(by: ProcessExaminer(), logger: logger)
         let service = try await loop.run {
-            try Service.make(in: place, on: connection, logger: logger)
+            try Service.make(in: place, on: connection, machine: machine, logger: logger)
         }
         stage.note(service)
         await Task(executorPreference: loop) { await service.start() }.value
@@ -88,20 +88,34 @@ final class RunningService: Sendable {
     /// Ends as if the process had been killed.
     func drop() async throws {
         await stage.settle()
-        try await stage.loop.run { [stage, place] in
+        try await stage.loop.run { [stage, place, service] in
             defer { stage.end() }
             try place.detachFiles()
+            service.assumeIsolated { $0.settings.leaveFiles() }
         }
+    }
+}
+
+extension Settings {
+    /// Gives up what the system would take back from a process.
+    ///
+    /// The old files can no longer be found.
+    fileprivate func leaveFiles() {
+        memory.end()
+        layerSchedule.end()
+        store.database.close()
+        // Its thread may stand still for as long as the test holds the disk.
+        Task { [writer = store.writer] in await writer.close() }
     }
 }
 
 extension Service {
     /// Makes a service with the files of a test; on the loop's thread.
     static func make(
-        in place: TestPlace, on connection: Connection, doors: [any Door.Type] = [],
-        logger: Logger
+        in place: TestPlace, on connection: Connection, machine: TestMachine? = nil,
+        doors: [any Door.Type] = [], logger: Logger
     ) throws -> Service {
-        let database = try Database(at: place.location) { logger.notice("\($0)") }
+        let database = try place.openDatabase(on: machine) { logger.notice("\($0)") }
         let writer = try database.makeWriter()
         return Service(
             on: connection, with: database, writer,

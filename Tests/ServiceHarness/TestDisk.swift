@@ -75,7 +75,7 @@ extension RunningService {
 /// A thread of the service that stands still until it is released.
 struct Hold {
     private let worker: Stage.Worker
-    private let gate: Gate
+    fileprivate let gate: Gate
     private let stage: Stage
 
     fileprivate init(_ worker: Stage.Worker, by gate: Gate, on stage: Stage) {
@@ -114,5 +114,22 @@ extension Service {
     fileprivate func thread(of lane: Lanes.Lane) throws -> EventLoop {
         defer { settings.lanes.end(lane) }
         return try settings.lanes.begin(lane)
+    }
+}
+
+extension TestDisk {
+    /// Has a disk that hangs write what has come to it so far, and hang again.
+    ///
+    /// - Parameter hold: What it hangs by.
+    /// - Returns: What it hangs by from then on.
+    func goOn(from hold: Hold) async -> Hold {
+        let (gate, writer) = (Gate(), await service.service.writer)
+        await withCheckedContinuation { continuation in
+            // At once, so that it comes before what is written after that.
+            _ = Task.immediate { await writer.stand(at: gate, once: continuation) }
+            hold.gate.open()
+        }
+        await service.stage.settle()
+        return Hold(.writer, by: gate, on: service.stage)
     }
 }

@@ -207,7 +207,9 @@ extension DBusError {
     }
 
     /// Nobody answers a method.
-    package static func unknownMethod(_ member: MemberName, of interface: InterfaceName?) -> DBusError {
+    package static func unknownMethod(
+        _ member: MemberName, of interface: InterfaceName?
+    ) -> DBusError {
         DBusError(
             .unknownMethod,
             interface.map { "The interface '\($0)' has no method \(quoted(member.string))." }

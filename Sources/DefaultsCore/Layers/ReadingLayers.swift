@@ -1,3 +1,4 @@
+import class DBus.EventLoop
 import DefaultsFiles
 import DefaultsModel
 import DefaultsStorage
@@ -34,7 +35,7 @@ extension Settings {
                     noteFailure(error)
                 }
                 // Other work has its turn before the next domain.
-                if !isReload { await Task.yield() }
+                if !isReload { await loop.waitForTurn() }
             }
         } catch {
             isComplete = false

@@ -222,7 +222,8 @@ extension Daemon {
     private func start(at location: DatabaseLocation) async throws {
         doors.removeAll { door in
             guard door.directories(beside: location) == nil else { return false }
-            logger.warning("\(door.name) is not served: the environment does not say where its files are.")
+            logger.warning(
+                "\(door.name) is not served: the environment does not say where its files are.")
             return true
         }
         if callers == .busReplacingOther, try await relaysCalls(at: location) { return }
