@@ -1,5 +1,5 @@
-internal import DefaultsModel
-internal import DefaultsTerms
+package import DefaultsModel
+package import DefaultsTerms
 internal import Glibc
 internal import SystemCalls
 
@@ -48,6 +48,8 @@ package struct LayerProblem: Error, Hashable, Sendable {
         package static let noDropIns = Code(name: "noDropIns")
         /// The name is that of the global domain in different letter case.
         package static let likeGlobalDomain = Code(name: "likeGlobalDomain")
+        /// The service does not have such an option, or not with such a value.
+        package static let ignoredOption = Code(name: "ignoredOption")
         /// Not every user can read it.
         package static let notForAllUsers = Code(name: "notForAllUsers")
         /// Not only the owner can write it.
@@ -130,6 +132,26 @@ extension LayerProblem {
 
     static func fileIsEmpty(_ path: String) -> LayerProblem {
         LayerProblem(.syntax, path, "The file is empty; a file without values must contain {}.")
+    }
+
+    /// A key of the domain of the service's options is none of them.
+    ///
+    /// - Parameter meant: The option that was probably meant.
+    package static func unknownOption(
+        _ path: String, _ key: Key, meant: String?
+    ) -> LayerProblem {
+        let advice = meant.map { " Did you mean \($0)?" } ?? ""
+        return LayerProblem(
+            .ignoredOption, path,
+            "The service has no option \(key.name.quotedForMessage), and ignores it.\(advice)")
+    }
+
+    /// An option of the service has a value that it cannot have.
+    package static func badOption(_ path: String, _ option: ServiceOption) -> LayerProblem {
+        LayerProblem(
+            .ignoredOption, path,
+            "\(option.rawValue) is ignored: it must be a whole number from "
+                + "\(option.bounds.lowerBound) to \(option.bounds.upperBound).")
     }
 
     /// A file has a name that is not read in its place.

@@ -105,7 +105,10 @@ struct LintReport {
     }
 
     private static func contents(_ bytes: [UInt8], of file: LayerFile) -> [LintFinding] {
-        let (errors, remarks) = LayerDocument.findings(in: bytes, of: file)
+        var (errors, remarks) = LayerDocument.findings(in: bytes, of: file)
+        if let document = try? LayerDocument(bytes, of: file) {
+            remarks += OptionRemarks.remarks(on: document, of: file)
+        }
         return (errors.map { LintFinding(.error, $0) } + remarks.map { LintFinding(.warning, $0) })
             .sorted()
     }
