@@ -138,11 +138,19 @@ let package = Package(
             "DefaultsDconf",
             ["DefaultsTerms", "DefaultsProtocol", "DconfFiles", "DBus", "KeyedArchive"]),
         module(
+            "DefaultsCore",
+            [
+                "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsProtocol", "DBus", "KeyedArchive", "PropertyList", "CLinux",
+                "SystemCalls", logging, "Wording",
+            ]),
+        module(
             "DefaultsService",
             [
                 "DefaultsTerms", "DefaultsModel", "DefaultsStorage", "DefaultsFiles",
+                "DefaultsCore",
                 "DefaultsProtocol", "DefaultsXfconf", "DefaultsDconf", "DconfFiles",
-                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive", "CLinux",
+                "DefaultsPortal", "Confinement", "ServiceLife", "DBus", "KeyedArchive",
                 "SystemCalls", logging, "Wording",
             ]),
         module(
@@ -294,8 +302,9 @@ let package = Package(
         tests(
             "ServiceHarness",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls", "TestSupport",
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DBus", "CDBus", "SQLite", "SystemCalls",
+                "TestSupport",
                 logging,
             ]),
         tests(
@@ -307,9 +316,10 @@ let package = Package(
         tests(
             "DefaultsServiceTests",
             [
-                "DefaultsService", "DefaultsFiles", "DefaultsModel", "DefaultsProtocol",
-                "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus", "SQLite", "SystemCalls",
-                "ServiceHarness", "TestSupport", logging,
+                "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
+                "DefaultsProtocol", "DefaultsStorage", "DefaultsTerms", "DBus", "CDBus",
+                "KeyedArchive", "PropertyList", "SQLite", "SystemCalls", "ServiceHarness",
+                "ArchiveTestSupport", "TestSupport", logging,
             ]),
         tests(
             "OwnedDocumentsTests",
@@ -379,9 +389,9 @@ let package = Package(
             "EndToEndTests",
             [
                 "DefaultsClient", "DefaultsFiles", "DefaultsProtocol", "DefaultsRoaming",
-                "RoamingDirectory", "RoamingTerms", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram", "ConfinedProgram", "RoamTorture",
-                "Accounts", "BooksOwned", "GameOptions",
+                "DefaultsTerms", "RoamingDirectory", "RoamingTerms", "DBus", "KeyedArchive",
+                "TestSupport", "PageReader", "ClientProgram", "MigratingProgram",
+                "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
                 "Library", "ScaryBugs", "TestTiers", "ToolHarness",
             ]),
     ]

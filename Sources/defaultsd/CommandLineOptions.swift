@@ -54,17 +54,15 @@ struct CommandLineOptions {
 
     private mutating func takeServices(_ list: String?) throws(UsageError) {
         for name in (list ?? "").split(separator: ",", omittingEmptySubsequences: false) {
-            guard let service = DesktopService(rawValue: String(name)) else {
-                throw .unknownService(String(name))
-            }
-            daemon.desktopServices.insert(service)
+            guard Doors.names.contains(String(name)) else { throw .unknownService(String(name)) }
+            daemon.doors.insert(String(name))
         }
         try checkServices()
     }
 
     /// A program that is served without a bus cannot call another name.
     private func checkServices() throws(UsageError) {
-        if case .peer = daemon.callers, !daemon.desktopServices.isEmpty { throw .servicesOfPeer }
+        if case .peer = daemon.callers, !daemon.doors.isEmpty { throw .servicesOfPeer }
     }
 
     private mutating func takePeer(_ number: String?) throws(UsageError) {
@@ -79,6 +77,10 @@ struct CommandLineOptions {
         daemon.callers = callers
         try checkServices()
     }
+
+    /// The doors and whom they serve, each on a line of the option.
+    private static let doors = Doors.summaries.map { "\($0.name), \($0.summary)" }
+        .joined(separator: ";\n" + String(repeating: " ", count: 18))
 
     static let help = """
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
@@ -104,9 +106,7 @@ struct CommandLineOptions {
           --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
-                          with commas between them: xfconf, the settings of Xfce;
-                          dconf, those of programs that use dconf's library;
-                          portal, a backend of the Settings portal
+                          with commas between them: \(doors)
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal
@@ -138,7 +138,7 @@ struct UsageError: Error, CustomStringConvertible {
         description: "--peer and --serve cannot be used together")
 
     static func unknownService(_ name: String) -> UsageError {
-        let known = DesktopService.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = Doors.names.joined(separator: ", ")
         return UsageError(
             description:
                 "--serve needs names of services with commas between them; '\(ServiceLog.escaped(name))' "

@@ -40,6 +40,19 @@ import Testing
             ])
     }
 
+    @Test func `The clock waits for a task that waits for its turn again and again (2)`() async {
+        let task = Task(executorPreference: loop) { [loop, log] in
+            for turn in 1...100 {
+                await loop.waitForTurn()
+                log.append("\(turn)")
+            }
+        }
+        await set([("timer", 1)])
+        await loop.advance(by: .milliseconds(1))
+        #expect(log.entries.count == 101 && log.entries.last == "timer at 0.001 seconds")
+        await task.value
+    }
+
     @Test func `A timer fires at its deadline, and not a nanosecond before`() async {
         await set([("timer", 250)])
         await loop.advance(by: .milliseconds(250) - .nanoseconds(1))

@@ -1,6 +1,7 @@
 import DefaultsModel
 import Testing
 
+@testable import DefaultsCore
 @testable import DefaultsService
 @testable import DefaultsStorage
 

@@ -1,7 +1,7 @@
 import DefaultsModel
 import Testing
 
-@testable import DefaultsService
+@testable import DefaultsCore
 @testable import DefaultsStorage
 
 /// The order of the work on the store, without a disk and without a bus.
@@ -37,7 +37,7 @@ import Testing
     @Test("A change is written after a quiet period, at once on demand, and not during a flush")
     func flushing() {
         let keeper = changed()
-        let due = start + FlushSchedule.quietPeriod
+        let due = start + FlushSchedule.Delays().quiet
         #expect(keeper.next(at: start) == .wait(until: due))
         #expect(keeper.next(at: due) == .flush)
         keeper.noteDemand(at: start)

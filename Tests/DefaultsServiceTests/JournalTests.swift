@@ -4,6 +4,7 @@ import SystemCalls
 import TestSupport
 import Testing
 
+@testable import DefaultsCore
 @testable import DefaultsService
 
 /// Entries of the journal, and the catalog that explains them.

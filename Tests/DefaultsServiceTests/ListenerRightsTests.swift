@@ -1,10 +1,10 @@
 import DBus
 import DefaultsProtocol
-import DefaultsService
 import DefaultsTerms
 import Glibc
 import Testing
 
+@testable import DefaultsService
 @testable import ServiceHarness
 
 /// Who hears of a change, whatever comes first: the match rule, the change, the end of a grant, or what the
@@ -68,7 +68,7 @@ import Testing
     ) async throws -> ServiceOnBus {
         let service = try await ServiceOnBus.start(
             showingRules: bus.showsRules, answeringLate: bus.answersLate,
-            serving: desktops ? [.xfconf] : [])
+            serving: desktops ? [XfconfDoor.self] : [])
         await service.bus.connect(Self.program, .init(user: geteuid(), rules: [Self.rule]))
         return service
     }

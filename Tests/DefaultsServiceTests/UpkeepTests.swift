@@ -3,7 +3,7 @@ import DefaultsProtocol
 import Foundation
 import Testing
 
-@testable import DefaultsService
+@testable import DefaultsCore
 @testable import ServiceHarness
 
 /// The daily backup, files of administrators, and calls that take long.

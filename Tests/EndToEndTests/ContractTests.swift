@@ -16,40 +16,6 @@ import Testing
         #expect(told == contract)
     }
 
-    @Test(arguments: ["/", "/org", "/org/defaultsd"])
-    func `A parent of the object answers Introspect and names the next node`(path: String) throws {
-        let next = ["/": "org", "/org": "defaultsd", "/org/defaultsd": "Defaults1"][path]
-        #expect(try desktop.introspect(path).contains("<node name=\"\(next ?? "")\"/>"))
-    }
-
-    @Test(arguments: ["History", "Revert", "ForgetHistory"])
-    func `A method that the contract does not have answers UnknownMethod`(method: String) throws {
-        let answer = desktop.call(method, "7")
-        #expect(answer.errorName == "org.freedesktop.DBus.Error.UnknownMethod")
-    }
-
-    @Test func `The properties have the contract's types`() throws {
-        let all = try desktop.gdbus(
-            "org.freedesktop.DBus.Properties.GetAll", "org.defaultsd.Defaults1"
-        ).requireOutput()
-        #expect(all.contains("'Generation': <uint64 1>"))
-        #expect(all.contains("'DurableGeneration': <uint64 1>"))
-        #expect(all.contains("'RecordStart': <uint64 1>"))
-        #expect(all.contains("'PendingChanges': <uint32 0>"))
-        #expect(all.contains("'StorageError': <''>"))
-        #expect(all.contains("'MaximumValueSize': <uint64 16777216>"))
-        #expect(
-            all.contains(
-                "'DatabasePath': <'\(desktop.directory.path)/config/defaultsd/defaults.db'>"))
-    }
-
-    @Test func `A property cannot be set`() throws {
-        let answer = desktop.gdbus(
-            "org.freedesktop.DBus.Properties.Set", "org.defaultsd.Defaults1", "Generation",
-            "<uint64 7>")
-        #expect(answer.errorName == "org.freedesktop.DBus.Error.PropertyReadOnly")
-    }
-
     /// Each member of an interface by kind and name, spelled out in one way.
     private func members(of introspection: String) throws -> [String: String] {
         let program = """

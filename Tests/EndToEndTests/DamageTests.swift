@@ -17,11 +17,6 @@ import Testing
         try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
     }
 
-    private func removeBackups(of desktop: Desktop) throws {
-        _ = try desktop.waitForDailyBackup()
-        try FileManager.default.removeItem(atPath: desktop.backupsPath)
-    }
-
     @Test func `A damaged value comes from the backup, and status reports it`() throws {
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()
@@ -40,56 +35,6 @@ import Testing
         #expect(line.contains("'key100' of org.example.App"))
         #expect(!status.contains("value 100"))
         #expect(try log(of: desktop).contains("is kept as "))
-    }
-
-    @Test func `RemoveDomain of a domain whose rows are gone answers, and status reports it`()
-        throws
-    {
-        let desktop = try Desktop()
-        _ = try desktop.python(Self.fill).requireOutput()
-        try removeBackups(of: desktop)
-        try desktop.stopDaemon()
-        try desktop.removeRows()
-        let output = try desktop.python(
-            """
-            \(Desktop.pythonArchive)
-            daemon = service.get_name_owner()
-            service.RemoveDomain("(s)", "org.example.App")
-            assert service.get_name_owner() == daemon, "it has ended"
-            print(service.ListDomains())
-            """
-        ).requireOutput()
-        #expect(output == "[]\n")
-        let status = desktop.tool("status").output
-        #expect(status.contains("its recorded count for org.example.App is wrong"))
-        #expect(status.contains("200 keys with unknown names are lost."))
-    }
-
-    @Test func `A lost value is reported by name, and all other callers continue`() throws {
-        let desktop = try Desktop()
-        _ = try desktop.python(Self.fill).requireOutput()
-        try removeBackups(of: desktop)
-        try desktop.stopDaemon()
-        try desktop.damage("key7")
-        let output = try desktop.python(
-            """
-            \(Desktop.pythonArchive)
-            heard = []
-            service.connect("g-signal", lambda _, sender, name, arguments:
-                            heard.append(arguments.unpack()))
-            print(len(service.GetAll("(s)", "org.example.App")[0]))
-            while not heard:
-                GLib.MainContext.default().iteration(True)
-            print(heard[0][0], heard[0][2], heard[0][3])
-            print(len(service.ListKeys("(s)", "org.example.App")))
-            service.SetValue("(ssv)", "org.example.App", "later", GLib.Variant("x", 1))
-            service.Synchronize()
-            """
-        ).requireOutput()
-        #expect(output == "199\norg.example.App [] ['key7']\n199\n")
-        let status = desktop.tool("status").output
-        #expect(status.contains("1 key is lost: 'key7' of org.example.App."))
-        #expect(try log(of: desktop).components(separatedBy: "was rebuilt").count == 2, "told once")
     }
 
     @Test func `SIGTERM during the rebuilding of the store waits for its end`() throws {
@@ -128,21 +73,5 @@ import Testing
             """, Desktop.programs + "/defaultsd"
         ).requireOutput()
         #expect(output == "0 value 7  1\n")
-    }
-
-    @Test func `A file that is not a database is set aside, and this is reported`() throws {
-        let desktop = try Desktop()
-        #expect(desktop.call("SetValue", "org.example.App", "Key", "<1>").status == 0)
-        try desktop.stopDaemon()
-        try? FileManager.default.removeItem(atPath: desktop.backupsPath)
-        try Data("no database".utf8).write(to: URL(fileURLWithPath: desktop.databasePath))
-        #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0)
-        #expect(desktop.tool("status").output.contains("no key could be read from it."))
-        let directory = URL(fileURLWithPath: desktop.databasePath).deletingLastPathComponent()
-        let aside = try #require(
-            try FileManager.default.contentsOfDirectory(atPath: directory.path)
-                .first { $0.hasPrefix("defaults.db.aside-") })
-        let kept = FileManager.default.contents(atPath: directory.appending(path: aside).path)
-        #expect(kept == Data("no database".utf8))
     }
 }

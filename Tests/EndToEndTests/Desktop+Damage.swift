@@ -2,21 +2,6 @@ import TestSupport
 import Testing
 
 extension Desktop {
-    /// Removes all values by SQL, which leaves the counts of the domains as they were.
-    func removeRows() throws {
-        let output = ProgramResult.run(
-            [
-                "/usr/bin/python3", "-c",
-                """
-                import sqlite3, sys
-                connection = sqlite3.connect(sys.argv[1])
-                connection.execute("DELETE FROM entries")
-                connection.commit()
-                """, databasePath,
-            ])
-        try #require(output.status == 0, "\(output.error)")
-    }
-
     /// Flips a bit in the stored value of a key; the value is read from the file alone.
     func damage(_ key: String) throws {
         let output = ProgramResult.run(

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What strace shows of the daemon, and how it is held up.
+/// What strace shows of the daemon.
 extension Desktop {
     /// Attaches strace to all threads of a process.
     func trace(_ process: pid_t, _ options: String...) throws -> ChildProcess {
@@ -24,12 +24,5 @@ extension Desktop {
             try String(contentsOfFile: threads + thread + "/status", encoding: .utf8)
                 .contains("\nTracerPid:\t\(tracer)\n")
         }
-    }
-
-    /// Makes the disk of the daemon so slow that nothing comes to it before the one that holds it is killed.
-    func holdDisk() throws -> ChildProcess {
-        try trace(
-            daemonPID(), "--trace=fsync,fdatasync", "--output=/dev/null",
-            "--inject=fsync,fdatasync:delay_enter=1800000000")
     }
 }

@@ -41,28 +41,6 @@ import Testing
             desktop.call("GetValue", "org.example.App", "Key").output == "(<'kept'>, uint64 2)\n")
     }
 
-    @Test func `Generations continue above the ceiling if the journal is gone`() throws {
-        let desktop = try Desktop()
-        desktop.call("SetValue", "org.example.App", "Key", "<1>")
-        desktop.call("Synchronize")
-        _ = try desktop.killDaemon(SIGKILL)
-        try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
-        let answer = desktop.call("SetValue", "org.example.App", "Key", "<2>").output
-        let generation = try #require(UInt64(answer.filter(\.isNumber).dropFirst(2)))
-        #expect(generation > 2 + (1 << 20))
-    }
-
-    @Test func `A change reaches the disk by itself, and Synchronize waits for it`() throws {
-        let desktop = try Desktop()
-        desktop.call("SetValue", "org.example.App", "Key", "<1>")
-        #expect(desktop.call("Synchronize").output == "(uint64 2,)\n")
-        #expect(try desktop.property("DurableGeneration") == "<uint64 2>")
-        desktop.call("SetValue", "org.example.App", "Key", "<2>")
-        // No time is asserted: this ends when the daemon has flushed of its own accord.
-        try wait { try desktop.property("DurableGeneration") == "<uint64 3>" }
-        #expect(try desktop.property("PendingChanges") == "<uint32 0>")
-    }
-
     @Test func `When the bus goes away the daemon flushes and ends with 0`() throws {
         let desktop = try Desktop()
         let daemon = try desktop.startDaemon()

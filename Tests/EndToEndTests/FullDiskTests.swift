@@ -92,20 +92,6 @@ final class FullDiskTests {
         #expect(desktop.tool("apply", file, "--wait", "--changed").output == "unchanged\n")
     }
 
-    @Test func `A damaged store that cannot be rebuilt is reported by StorageError`() throws {
-        #expect(desktop.call("SetValue", "org.example.App", "Key", "<'to be damaged'>").status == 0)
-        try desktop.stopDaemon()
-        try desktop.damage("Key")
-        let daemon = try desktop.daemonPID()
-        desktop.run("sh", "-c", "cat /dev/zero > '\(disk)/filler' 2>/dev/null")
-        #expect(try desktop.property("StorageError") == "<''>")
-        for _ in 1...2 { #expect(desktop.call("GetValue", "org.example.App", "Key").status != 0) }
-        #expect(try desktop.property("StorageError").contains("could not be repaired"))
-        let log = try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-        #expect(log.components(separatedBy: "could not be repaired").count == 2, "tried once")
-        #expect(try desktop.daemonPID() == daemon)
-    }
-
     @Test
     func `Without a bus a full disk refuses no reader, and the tool says where a change is kept`()
         throws
@@ -147,29 +133,5 @@ final class FullDiskTests {
         desktop.bus.stop()
         daemon.send(SIGCONT)
         #expect(daemon.waitUntilExit() == 0)
-    }
-
-    @Test func `A large domain cannot take the space that is left for small ones`() throws {
-        #expect(desktop.run("mount", "-o", "remount,size=16m", disk).status == 0)
-        let value = "<'\(String(repeating: "x", count: 100_000))'>"
-        var refusal: ProgramResult?
-        for number in 1...160 where refusal == nil {
-            let answer = desktop.call("SetValue", "org.example.Large", "Key\(number)", value)
-            if answer.status != 0 { refusal = answer }
-        }
-        let answer = try #require(refusal)
-        #expect(answer.errorName == "org.freedesktop.DBus.Error.LimitsExceeded", "\(answer)")
-        #expect(answer.error.contains("(FreeDisk)"), "\(answer)")
-        for number in 1...5 {
-            #expect(
-                desktop.call("SetValue", "org.example.D\(number)", "Key", value).status == 0)
-        }
-        #expect(desktop.call("Synchronize").status == 0)
-        #expect(try desktop.property("StorageError") == "<''>")
-        #expect(desktop.call("RemoveDomain", "org.example.Large").status == 0)
-        try wait {
-            desktop.call("Synchronize").status == 0
-                && desktop.call("SetValue", "org.example.Large", "Key", value).status == 0
-        }
     }
 }

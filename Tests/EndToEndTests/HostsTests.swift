@@ -50,20 +50,6 @@ import Testing
         }
     }
 
-    @Test func `A machine that is renamed has its values, and the others know its new name`() throws
-    {
-        try desktop.onMachine(Self.box) { try tell("-currentHost write com.a k 1") }
-        try desktop.onMachine(Machine(id: Self.box.id, name: "tower")) { () throws in
-            #expect(try tell("-currentHost read com.a k") == "1\n")
-            #expect(try tell("-host tower read com.a k") == "1\n")
-            try tell("write com.b any 1")
-        }
-        try desktop.onMachine(Self.far) { () throws in
-            #expect(try tell("-host tower read com.a k") == "1\n")
-            #expect(desktop.tool("-host", "box", "read", "com.a", "k").status == 1)
-        }
-    }
-
     @Test func `A name of two machines is refused with their IDs, except by one of the two`()
         throws
     {
@@ -82,32 +68,6 @@ import Testing
             #expect(desktop.tool("-host", "far", "domains").error.contains("2 machines"))
             #expect(try tell("-host \(twin.id) read com.a k") == "\(twin.id)\n")
             #expect(try tell("-host \(twin.id) domains") == "com.a\n")
-        }
-    }
-
-    @Test
-    func `Values written for a machine by its name before it existed are its own afterwards`()
-        throws
-    {
-        try desktop.onMachine(Self.box) { () throws in
-            try tell("-host far write com.a k 1")
-            try tell("backup now")
-        }
-        let since = try desktop.onMachine(Self.far) { () throws in
-            #expect(try tell("-currentHost read com.a k") == "1\n")
-            #expect(try tell("domains --json") == #"["com.a@host"]"# + "\n")
-            try tell("-currentHost write com.a k 2")
-            let generation = try desktop.property("Generation")
-            return String(try #require(generation.split { !$0.isNumber }.last))
-        }
-        // The backup has it under the name still.
-        try desktop.onMachine(Self.far) { () throws in
-            try tell("backup restore latest")
-            #expect(try tell("-currentHost read com.a k") == "1\n")
-            #expect(try tell("domains --json") == #"["com.a@host"]"# + "\n")
-            #expect(
-                try desktop.call("GetChanges", "com.a@host", since).requireOutput()
-                    .hasPrefix("({'k': "))
         }
     }
 

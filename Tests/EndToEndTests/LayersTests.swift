@@ -4,11 +4,10 @@ import TestSupport
 import TestTiers
 import Testing
 
-/// The layers that are made of files, by gdbus: effective values, and when a file takes effect.
+/// When a file of an administrator or a vendor takes effect, in a daemon that is confined.
 @Suite(.startsPrograms, .serialized) struct LayersTests {
     let desktop: Desktop
     private static let app = "org.example.App"
-    private static let global = "NSGlobalDomain"
 
     init() throws { desktop = try Desktop() }
 
@@ -37,80 +36,6 @@ import Testing
 
     private func lookup(_ key: String, in domain: String = app) -> String {
         desktop.call("LookupValue", domain, key).output
-    }
-
-    @Test func `The first layer of the search list that has the key is effective`() throws {
-        let places: [Place] = [
-            file("global-system", Self.global, .vendor), file("system", Self.app, .vendor),
-            file("system", Self.app, .recommended), user("global", Self.global),
-            user("global-host", Self.global + "@host"), user("domain", Self.app),
-            user("host", Self.app + "@host"), file("global-managed", Self.global, .managed),
-            file("managed", Self.app, .managed),
-        ]
-        _ = try desktop.daemonPID()
-        #expect(desktop.call("Lookup", Self.app, "Key").errorName?.hasSuffix(".NotFound") == true)
-        let monitor = try listen()
-        for (index, place) in places.enumerated() {
-            // Values in files lock the layers of the user, so these layers come first.
-            try place.set()
-            _ = try nextChange(monitor)
-            #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
-        }
-        let explained = try desktop.call("Explain", Self.app, "Key").requireOutput()
-        let layers = explained.matches(of: /\('([\w-]+)', '(.*?)', (\w+),/).map {
-            "\($0.1) \($0.2.split(separator: "/").suffix(2).joined(separator: "/")) \($0.3)"
-        }
-        #expect(
-            layers == [
-                "managed managed/org.example.App.json true",
-                "global-managed managed/NSGlobalDomain.json true", "host  false",
-                "domain  false", "global-host  false", "global  false",
-                "system recommended/org.example.App.json false",
-                "global-system vendor/NSGlobalDomain.json false",
-            ])
-        for (index, place) in places.enumerated().reversed() {
-            #expect(lookup("Key") == "(<'\(place.value)'>, '\(place.layer)')\n", "\(index)")
-            try place.remove()
-            _ = try nextChange(monitor)
-        }
-        #expect(desktop.call("Lookup", Self.app, "Key").errorName?.hasSuffix(".NotFound") == true)
-        monitor.send(SIGTERM)
-    }
-
-    /// Where a value can be set, and what `Key` is there.
-    private typealias Place = (
-        layer: String, value: String, set: () throws -> Void, remove: () throws -> Void
-    )
-
-    private func file(
-        _ layer: String, _ domain: String, _ place: Desktop.LayerPlace
-    ) -> Place {
-        (
-            layer, place.rawValue,
-            { try desktop.write(#"{"Key": "\#(place)"}"#, to: "\(domain).json", in: place) },
-            { try desktop.remove("\(domain).json", in: place) }
-        )
-    }
-
-    private func user(_ layer: String, _ domain: String) -> Place {
-        (
-            layer, layer,
-            { _ = try desktop.call("SetValue", domain, "Key", "<'\(layer)'>").requireOutput() },
-            { _ = try desktop.call("Remove", domain, "Key").requireOutput() }
-        )
-    }
-
-    @Test func `Calls of the search list accept no suffix, and the global domain is one`() throws {
-        for method in ["Lookup", "LookupValue", "IsLocked", "Explain"] {
-            let refused = desktop.call(method, "org.example.App@host", "Key")
-            #expect(refused.errorName == "org.defaultsd.Defaults1.Error.InvalidDomain")
-            #expect(refused.error.contains("byte 15"))
-        }
-        desktop.call("SetValue", Self.global, "Key", "<1>")
-        #expect(lookup("Key", in: Self.global) == "(<int64 1>, 'domain')\n")
-        #expect(
-            desktop.call("Explain", Self.global, "Key").output
-                .contains(/^\(\[\('domain', '', false, uint64 \d+\)\],\)\n$/))
     }
 
     @Test func `A file takes effect while the daemon runs, and its changes are announced`() throws {
@@ -181,90 +106,6 @@ import Testing
         #expect(rename(two, two + ".old") == 0)
         #expect(try nextChange(monitor) == "org.example.App managed [] ['a'] ")
         monitor.send(SIGTERM)
-    }
-
-    @Test func `A file with the same contents as before announces no change`() throws {
-        try desktop.write(#"{"a": 1}"#, to: "org.example.App.json", in: .managed)
-        #expect(lookup("a") == "(<int64 1>, 'managed')\n")
-        let monitor = try listen()
-        let generation = try desktop.property("Generation")
-        try desktop.write(#"{ "a":1 }"#, to: "org.example.App.json", in: .managed)
-        // The record of the files is another.
-        try wait { try desktop.property("Generation") != generation }
-        desktop.call("SetValue", Self.app, "end", "<1>")
-        #expect(try nextChange(monitor).hasPrefix("org.example.App domain ['end']"))
-        monitor.send(SIGTERM)
-    }
-
-    @Test
-    func `A bad file is reported once, with its place, and its last good contents stay`() throws {
-        try desktop.write(#"{"a": 1, "b": 1}"#, to: "org.example.App.json", in: .managed)
-        try desktop.write(#"{"b": 2}"#, to: "org.example.App.d/10.json", in: .managed)
-        #expect(lookup("b") == "(<int64 2>, 'managed')\n")
-        let monitor = try listen()
-        try desktop.write("{\n  \"b\": 3,\n  oops", to: "org.example.App.d/10.json", in: .managed)
-        try desktop.write(#"{"a": 4, "b": 4}"#, to: "org.example.App.json", in: .managed)
-        #expect(try nextChange(monitor) == "org.example.App managed ['a'] [] ")
-        #expect(lookup("b") == "(<int64 2>, 'managed')\n")
-        let place = desktop.path(of: "org.example.App.d/10.json", in: .managed) + ":3:3: "
-        #expect(try logLines(containing: place).count == 1)
-        let listed = desktop.gdbus("org.defaultsd.Maintenance1.ListLayerFiles").output
-        #expect(listed.contains(place) && listed.contains("org.example.App.json', '')"))
-        // Another start reports it again, and the values stay.
-        try desktop.stopDaemon()
-        #expect(lookup("b") == "(<int64 2>, 'managed')\n")
-        #expect(try logLines(containing: place).count == 2)
-        try desktop.write(#"{"b": 5}"#, to: "org.example.App.d/10.json", in: .managed)
-        #expect(try nextChange(monitor) == "org.example.App managed ['b'] [] ")
-        #expect(lookup("b") == "(<int64 5>, 'managed')\n")
-        monitor.send(SIGTERM)
-    }
-
-    private func logLines(containing text: String) throws -> [Substring] {
-        try String(contentsOfFile: desktop.directory.path + "/log", encoding: .utf8)
-            .split(separator: "\n").filter { $0.contains(text) }
-    }
-
-    @Test(arguments: [SIGTERM, SIGKILL])
-    func `A start finds the changes made meanwhile, and nothing if there are none`(
-        signal: Int32
-    ) throws {
-        try desktop.write(#"{"a": 1, "b": 1}"#, to: "org.example.App.json", in: .managed)
-        try desktop.write(#"{"a": 1}"#, to: "org.example.Other.json", in: .vendor)
-        _ = try desktop.daemonPID()
-        let generation = try desktop.property("Generation")
-        if signal == SIGTERM { try desktop.stopDaemon() } else { try desktop.killDaemon(signal) }
-        #expect(try desktop.property("Generation") == generation)
-        if signal == SIGTERM { try desktop.stopDaemon() } else { try desktop.killDaemon(signal) }
-        try desktop.write(#"{"b": 2}"#, to: "org.example.App.json", in: .managed)
-        try desktop.remove("org.example.Other.json", in: .vendor)
-        let changes = desktop.call(
-            "GetChanges", "org.example.App@managed",
-            String((generation.split(separator: " ").last ?? "").filter(\.isNumber))
-        ).output
-        #expect(
-            changes.contains("['a'], ") && changes.contains("'b'") && changes.hasSuffix("true)\n"))
-        #expect(desktop.call("ListKeys", "org.example.Other@system").output == "(@as [],)\n")
-        #expect(lookup("b") == "(<int64 2>, 'managed')\n")
-    }
-
-    @Test func `Property lists in both forms are read like JSON`() throws {
-        let written = desktop.python(
-            """
-            import plistlib, sys, datetime
-            for name, form in [("Xml", plistlib.FMT_XML), ("Binary", plistlib.FMT_BINARY)]:
-                with open(f"{sys.argv[1]}/org.example.{name}.plist", "wb") as file:
-                    plistlib.dump({"text": "ä", "flag": True, "list": [1, 2.5, b"x"],
-                                   "$locked": ["Other*"]}, file, fmt=form)
-            """, try directory(of: .managed))
-        try #require(written.status == 0)
-        for name in ["Xml", "Binary"] {
-            #expect(
-                desktop.call("GetAllValues", "org.example.\(name)@managed").output.hasPrefix(
-                    "({'flag': <true>, 'list': <[<int64 1>, <2.5>, <[byte 0x78]>]>, 'text': <'ä'>}")
-            )
-            #expect(desktop.call("IsLocked", "org.example.\(name)", "Other1").output == "(true,)\n")
-        }
     }
 
     private func directory(of place: Desktop.LayerPlace) throws -> String {

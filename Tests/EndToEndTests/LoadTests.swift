@@ -1,4 +1,3 @@
-import Glibc
 import TestSupport
 import TestTiers
 import Testing
@@ -56,57 +55,6 @@ import Testing
         ).requireOutput()
         #expect(output == "(uint64 13,)\n")
         try wait { try desktop.residentKilobytes() < 8_000 }
-    }
-
-    @Test
-    func `While changes wait for a slow disk they are not refused, and reads continue`() throws {
-        let disk = try desktop.holdDisk()
-        let output = try desktop.python(
-            """
-            \(BulkTests.python)
-            import os, signal, sys
-            flags = Gio.DBusConnectionFlags
-            other = Gio.DBusConnection.new_for_address_sync(sys.argv[1],
-                flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION, None, None)
-            def ask(connection, method, arguments, done=None):
-                asked = ("org.defaultsd.Defaults1", "/org/defaultsd/Defaults1",
-                    "org.defaultsd.Defaults1", method, arguments, None, 0, -1, None)
-                return connection.call(*asked, done) if done else connection.call_sync(*asked)
-            events = []
-            def note(name):
-                def done(connection, result):
-                    try: events.append((name, *connection.call_finish(result).unpack()))
-                    except GLib.Error as error: events.append((name, error.message))
-                return done
-            # The first begins a flush, the second waits for the next one, and there is no room for
-            # the third before that one has ended, too.
-            call("Set", text(domain), text("a"), data(blob(9 << 20)))
-            call("Set", text(domain), text("b"), data(blob(15 << 20)))
-            entries = GLib.VariantBuilder(GLib.VariantType("a{say}"))
-            for number in range(4):
-                entries.add_value(
-                    GLib.Variant.new_dict_entry(text(f"{number}"), data(blob(13 << 20))))
-            empty = (GLib.Variant("as", []), GLib.Variant("a{st}", {}), GLib.Variant("a{sv}", {}))
-            ask(bus, "Apply",
-                GLib.Variant.new_tuple(text(domain), entries.end(), *empty), note("large"))
-            bus.flush_sync()
-            # On the same connection, behind it, and on another one.
-            ask(bus, "ListKeys", GLib.Variant("(s)", (domain,)), note("behind"))
-            # The bus answers in order, so it has passed them on when it answers.
-            bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", None, None, 0, -1,
-                          None)
-            for read in range(100):
-                assert ask(other, "ListKeys", GLib.Variant("(s)", (domain,))).unpack() == (["a", "b"],)
-                GLib.MainContext.default().iteration(False)
-            assert not events, events
-            os.kill(int(sys.argv[2]), signal.SIGKILL)
-            while len(events) < 2: GLib.MainContext.default().iteration(True)
-            print(events)
-            """, desktop.bus.address, "\(disk.processIdentifier)"
-        ).requireOutput()
-        let keys = "['0', '1', '2', '3', 'a', 'b']"
-        #expect(output == "[('large', 4), ('behind', \(keys))]\n")
-        #expect(disk.waitUntilExit() == SIGKILL + 128)
     }
 
     @Test func `A transaction that could never wait for the disk is TooLarge, not StorageFailed`()

@@ -1,5 +1,3 @@
-import Foundation
-import Glibc
 import TestSupport
 import TestTiers
 import Testing
@@ -9,21 +7,6 @@ import Testing
     let desktop: Desktop
 
     init() throws { desktop = try Desktop() }
-
-    @Test func `Statistics count what has happened`() throws {
-        desktop.call("SetValue", "a.b", "key", "<1>")
-        desktop.call("SetValue", "a.b", "key", "<1>")
-        desktop.call("Synchronize")
-        desktop.call("SetValue", "a.b", "key", "<2>")
-        let facts = try desktop.gdbus("org.defaultsd.Maintenance1.GetStatistics").requireOutput()
-        #expect(facts.contains("'Changes': <uint64 2>"))
-        #expect(facts.contains("'Flushes': <uint64 1>"))
-        #expect(facts.contains("'FailedFlushes': <uint64 0>"))
-        #expect(facts.contains("'Calls': <uint64 5>"))
-        for fact in ["Uptime", "PendingBytes", "JournalBytes", "DatabaseBytes"] {
-            #expect(facts.contains("'\(fact)': <uint64 "))
-        }
-    }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
     func `A caller in a sandbox is denied them`() throws {

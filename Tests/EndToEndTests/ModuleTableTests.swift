@@ -68,4 +68,23 @@ import Testing
             #expect(imports == dependencies, "\(module) in the sources")
         }
     }
+
+    @Test func `The core takes nothing from the bus but the loop, and knows no door`() throws {
+        let folder = Desktop.packageDirectory + "Sources/DefaultsCore/"
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
+        let files = (names ?? []).filter { $0.hasSuffix(".swift") }
+        #expect(files.count > 20)
+        for file in files {
+            let source = try String(contentsOfFile: folder + file, encoding: .utf8)
+            let ofBus = source.matches(of: /(?m)^.*import .*\bDBus\b.*$/).map { String($0.output) }
+            #expect(
+                ofBus.allSatisfy {
+                    $0.contains(
+                        /import (class|struct) DBus\.(EventLoop|DirectoryWatch|WatchFailure)$/)
+                }, "\(file): \(ofBus)")
+            #expect(!source.contains(/(?i)xfconf|dconf|portal/), "\(file) names a door.")
+            // Only the service's actor starts tasks, and only the loop has a clock.
+            #expect(!source.contains(/\bTask *[({]|Clock\(\)|Clock\.now|\.now\(/), "\(file)")
+        }
+    }
 }

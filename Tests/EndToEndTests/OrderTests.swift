@@ -70,34 +70,6 @@ import Testing
         #expect(output == "in order\n")
     }
 
-    @Test func `A durable change that waits for the disk holds back no other domain's signals`()
-        throws
-    {
-        let disk = try desktop.holdDisk()
-        let output = try desktop.python(
-            """
-            import os, signal
-            \(OrderTests.python)
-            durable = send("ApplyValues", "(sa{sv}asa{st}a{sv})", "a.b",
-                {"slow": GLib.Variant("i", 1)}, [], {}, {"durable": GLib.Variant("b", True)})
-            quick = send("SetValue", "(ssv)", "a.b", "quick", GLib.Variant("i", 1))
-            host = send("SetValue", "(ssv)", "a.b@host", "quick", GLib.Variant("i", 1))
-            other = send("SetValue", "(ssv)", "c.d", "quick", GLib.Variant("i", 1))
-            def generations(): return {event[1]: event[2] for event in events if event[0] == "reply"}
-            wait(lambda: ("signal", generations().get(other)) in [event[:2] for event in events])
-            assert durable not in generations(), events
-            os.kill(int(sys.argv[2]), signal.SIGKILL)
-            wait(lambda: len(events) >= 8)
-            order, generations = [event[:2] for event in events], generations()
-            own = [order.index(("signal", generations[serial])) for serial in (durable, quick, host)]
-            assert order.index(("reply", durable)) < own[0] < own[1] < own[2], order
-            print("in order")
-            """, desktop.bus.address, "\(disk.processIdentifier)"
-        ).requireOutput()
-        #expect(output == "in order\n")
-        #expect(disk.waitUntilExit() == SIGKILL + 128)
-    }
-
     @Test func `After a kill the next daemon announces what it took from the journal`() throws {
         let output = try desktop.python(
             """

@@ -1,4 +1,5 @@
 import DefaultsProtocol
+import DefaultsTerms
 import Foundation
 import TestSupport
 import TestTiers
@@ -96,10 +97,10 @@ import Testing
         #expect(compared.status == 0, "Run 'make picture'. \(compared)")
     }
 
-    @Test func `The file that the administrator's page shows is one that lint accepts`() throws {
+    @Test func `The files that the administrator's page shows are some that lint accepts`() throws {
         let page = try text("Documentation/administration.md")
         let examples = page.matches(of: /(?s)```json\n(.*?)```/).map { String($0.1) }
-        #expect(examples.count == 1)
+        #expect(examples.count == 2)
         let desktop = try Desktop()
         for example in examples {
             let file = try desktop.directory.write(example, to: "org.example.Browser.json")
@@ -115,5 +116,67 @@ import Testing
         #expect(license.contains("END OF TERMS AND CONDITIONS"))
         #expect(license.contains("limitations under the License.\n"))
         #expect(try links(in: "Documentation/CONTRIBUTING.md").contains { $0.path == "LICENSE" })
+    }
+
+    @Test func `Every text that says when a change goes to disk has the values of the source`()
+        throws
+    {
+        let delay = ServiceOption.writeDelay.standard
+        let longest = ServiceOption.longestWriteDelay.standard / 1000
+        let texts = [
+            "README.md": 2, "Documentation/guarantees.md": 1, "Documentation/architecture.md": 1,
+            "Documentation/desktop.md": 1, "Sources/Manuals/defaultsd.8.in": 1,
+            "Sources/DefaultsClient/DefaultsClient.docc/WhatIsGuaranteed.md": 1,
+        ]
+        for (file, count) in texts {
+            let text = try text(file).replacing(/\s+/, with: " ")
+            #expect(text.matches(of: /\b(\d+) ms (?:after|later)/).count == count, "\(file)")
+            for match in text.matches(of: /\b(\d+) ms (?:after the last|later)/) {
+                #expect(Int(match.1) == delay, "\(file): \(match.output.0)")
+            }
+            for match in text.matches(of: /\b(\d+) s after the first/) {
+                #expect(Int(match.1) == longest, "\(file): \(match.output.0)")
+            }
+        }
+    }
+
+    @Test func `The page for administrators has each option of the service, as the source has it`()
+        throws
+    {
+        let page = try text("Documentation/administration.md")
+        let rows = page.matches(of: /(?m)^\| `(\w+)` \| .* \| (\d+) \| (\d+) \| (\d+) \|$/).map {
+            "\($0.1) \($0.2) \($0.3) \($0.4)"
+        }
+        #expect(
+            rows
+                == ServiceOption.allCases.map {
+                    "\($0.rawValue) \($0.standard) \($0.bounds.lowerBound) \($0.bounds.upperBound)"
+                })
+        #expect(page.contains("domain `\(ServiceOption.domain)`"))
+    }
+
+    @Test func `What lists doors by hand has those of the sources, by their names on the bus`()
+        throws
+    {
+        let folder = Desktop.packageDirectory + "Sources/DefaultsService/Doors/"
+        let list = try text("Sources/DefaultsService/Doors/Door.swift")
+            .firstMatch(
+                of: /static var all: \[any Door\.Type\] \{\s*\[(.*?)\]\s*\}/.dotMatchesNewlines())
+        let doors = try #require(list).1.matches(of: /(\w+)Door\.self/).map { String($0.1) }
+        #expect(doors.count > 2)
+        let installed = try text("Makefile").firstMatch(of: /\nADOPTED_NAMES = (.*)\n/)
+        let names = try #require(installed).1.split(separator: " ")
+        #expect(names.count == doors.count)
+        let page = try text("Documentation/desktop.md")
+        for door in doors {
+            let source = try String(
+                contentsOfFile: folder + "\(door)/\(door)Door.swift", encoding: .utf8)
+            let word = try #require(source.firstMatch(of: /static let name = "(\w+)"/)).1
+            #expect(
+                page.contains("defaultsctl adopt \(word)") || page.contains("`\(word)`"), "\(door)")
+            // The name on the bus is in the module that daemon and tool share.
+            let shared = try text("Sources/Defaults\(door)/\(door).swift")
+            #expect(names.contains { shared.contains("\"\($0)\"") }, "\(door)")
+        }
     }
 }

@@ -24,7 +24,6 @@ import Testing
         "DocumentationTests/Formats.swift": "UUID().uuidString",
         "EndToEndTests/ClientProcess.swift": "/client-\" + UUID().uuidString",
         "EndToEndTests/QuotaTests.swift": "let number = UInt32.random(in: 1 ... .max)",
-        "EndToEndTests/TransactionTests.swift": "\"<'\\(UUID())'>\"",
         "TestSupport/ApplicationSandbox.swift": "instance = String(UInt32.random(in: 1 ... .max))",
     ]
 

@@ -6,6 +6,7 @@ import Synchronization
 import SystemCalls
 
 @testable import DBus
+@testable import DefaultsCore
 @testable import DefaultsService
 @testable import DefaultsStorage
 
@@ -13,17 +14,17 @@ import SystemCalls
 final class RunningService: Sendable {
     /// The program at the other end of `connection`.
     let peer: TestCaller
-    let object: DefaultsObject
+    let service: Service
     let stage: Stage
     private let connection: Connection
     private let place: TestPlace
     private let callers = Atomic<UInt32>(0)
 
     private init(
-        _ object: DefaultsObject, _ connection: Connection, _ peer: TestCaller, on stage: Stage,
+        _ service: Service, _ connection: Connection, _ peer: TestCaller, on stage: Stage,
         in place: TestPlace
     ) {
-        self.object = object
+        self.service = service
         self.connection = connection
         self.peer = peer
         self.stage = stage
@@ -31,7 +32,7 @@ final class RunningService: Sendable {
     }
 
     static func start(
-        in place: TestPlace, logging lines: LogLines
+        in place: TestPlace, on machine: TestMachine? = nil, logging lines: LogLines
     ) async throws -> RunningService {
         let stage = try Stage()
         let (loop, logger) = (stage.loop, lines.logger)
@@ -39,20 +40,14 @@ final class RunningService: Sendable {
         let connection = try await loop.run { try Connection(serving: ours, on: loop) }
         stage.add(connection)
         await connection.admitOwnUser(by: ProcessExaminer(), logger: logger)
-        let object = try await loop.run {
-            let database = try Database(at: place.location) { logger.notice("\($0)") }
-            let writer = try database.makeWriter()
-            return DefaultsObject(
-                connection: connection, database: database, writer: writer,
-                layers: FileLayers(in: place.layers, problemLevel: .warning),
-                examiner: ProcessExaminer(), logger: logger,
-                abandon: { logger.critical("The service gives up: \($0)") })
+        let service = try await loop.run {
+            try Service.make(in: place, on: connection, machine: machine, logger: logger)
         }
-        stage.note(object)
-        await Task(executorPreference: loop) { await object.start() }.value
+        stage.note(service)
+        await Task(executorPreference: loop) { await service.start() }.value
         let peer = try await TestCaller(calling: theirs, as: "", on: stage)
         await stage.settle()
-        return RunningService(object, connection, peer, on: stage, in: place)
+        return RunningService(service, connection, peer, on: stage, in: place)
     }
 
     /// Connects a program, whose signals and replies are noted.
@@ -69,9 +64,9 @@ final class RunningService: Sendable {
         let name = ":direct.\(number)"
         let (ours, theirs) = try UnixSocket.pair()
         let credentials = kind.credentials(number)
-        let (service, loop) = (connection, stage.loop)
+        let (connection, loop) = (connection, stage.loop)
         let served = try await loop.run {
-            try Connection(serving: ours, named: name, as: credentials, like: service, on: loop)
+            try Connection(serving: ours, named: name, as: credentials, like: connection, on: loop)
         }
         stage.add(served)
         return (theirs, name)
@@ -81,8 +76,8 @@ final class RunningService: Sendable {
     func stop() async throws {
         await stage.settle()
         try stage.checkNobodyWaits()
-        let (object, stage) = (object, stage)
-        try await Task(executorPreference: stage.loop) { try await object.stop() }.value
+        let (service, stage) = (service, stage)
+        try await Task(executorPreference: stage.loop) { try await service.stop() }.value
         let areTimersLeft = try await stage.loop.run {
             defer { stage.end() }
             return stage.loop.timers.nextDeadline != nil
@@ -93,10 +88,40 @@ final class RunningService: Sendable {
     /// Ends as if the process had been killed.
     func drop() async throws {
         await stage.settle()
-        try await stage.loop.run { [stage, place] in
+        try await stage.loop.run { [stage, place, service] in
             defer { stage.end() }
             try place.detachFiles()
+            service.assumeIsolated { $0.settings.leaveFiles() }
         }
+    }
+}
+
+extension Settings {
+    /// Gives up what the system would take back from a process.
+    ///
+    /// The old files can no longer be found.
+    fileprivate func leaveFiles() {
+        memory.end()
+        layerSchedule.end()
+        store.database.close()
+        // Its thread may stand still for as long as the test holds the disk.
+        Task { [writer = store.writer] in await writer.close() }
+    }
+}
+
+extension Service {
+    /// Makes a service with the files of a test; on the loop's thread.
+    static func make(
+        in place: TestPlace, on connection: Connection, machine: TestMachine? = nil,
+        doors: [any Door.Type] = [], logger: Logger
+    ) throws -> Service {
+        let database = try place.openDatabase(on: machine) { logger.notice("\($0)") }
+        let writer = try database.makeWriter()
+        return Service(
+            on: connection, with: database, writer,
+            layers: FileLayers(in: place.layers, problemLevel: .warning), doors: doors,
+            beside: place.location, examiner: ProcessExaminer(), logger: logger,
+            abandon: { logger.critical("The service gives up: \($0)") })
     }
 }
 

@@ -1,26 +1,25 @@
-import DefaultsFiles
 import DefaultsProtocol
 import Logging
 import SystemCalls
 
 @testable import DBus
+@testable import DefaultsCore
 @testable import DefaultsService
-@testable import DefaultsStorage
 
 /// A service on a ``TestBus``, with a program that is connected to the service itself.
 final class ServiceOnBus {
     let bus: TestBus
     /// A program of the user, outside of a sandbox.
     let caller: TestCaller
-    private let object: DefaultsObject
+    private let service: Service
     private let stage: Stage
     private let place: TestPlace
 
     private init(
-        _ object: DefaultsObject, on bus: TestBus, _ caller: TestCaller, on stage: Stage,
+        _ service: Service, on bus: TestBus, _ caller: TestCaller, on stage: Stage,
         in place: TestPlace
     ) {
-        self.object = object
+        self.service = service
         self.bus = bus
         self.caller = caller
         self.stage = stage
@@ -29,26 +28,20 @@ final class ServiceOnBus {
 
     static func start(
         showingRules: Bool = true, answeringLate: Bool = true,
-        serving desktops: [DesktopService] = []
+        serving doors: [any Door.Type] = [], _ setup: TestService.Setup = .init()
     ) async throws -> ServiceOnBus {
-        let (stage, place) = (try Stage(), try TestPlace(.memory))
+        let (stage, place) = (try Stage(), try TestPlace(.memory, setup))
         let (loop, logger) = (stage.loop, LogLines().logger)
         let bus = TestBus(showingRules: showingRules, answeringLate: answeringLate, on: loop)
         let connection = try await bus.connect()
         stage.add(connection)
         try await connection.greet(on: stage)
         await connection.admitOwnUser(by: ProcessExaminer(), logger: logger)
-        let object = try await loop.run {
-            let database = try Database(at: place.location) { logger.notice("\($0)") }
-            let writer = try database.makeWriter()
-            return DefaultsObject(
-                connection: connection, database: database, writer: writer,
-                layers: FileLayers(in: place.layers, problemLevel: .warning), desktops: desktops,
-                examiner: ProcessExaminer(), logger: logger,
-                abandon: { logger.critical("The service gives up: \($0)") })
+        let service = try await loop.run {
+            try Service.make(in: place, on: connection, doors: doors, logger: logger)
         }
-        stage.note(object)
-        await Task(executorPreference: loop) { await object.start() }.value
+        stage.note(service)
+        await Task(executorPreference: loop) { await service.start() }.value
         let (ours, theirs) = try UnixSocket.pair()
         let served = try await loop.run {
             try Connection(
@@ -57,7 +50,7 @@ final class ServiceOnBus {
         }
         stage.add(served)
         let caller = try await TestCaller(calling: theirs, as: ":direct.1", on: stage)
-        return ServiceOnBus(object, on: bus, caller, on: stage, in: place)
+        return ServiceOnBus(service, on: bus, caller, on: stage, in: place)
     }
 
     /// Does everything that can be done without the clock.
@@ -68,21 +61,19 @@ final class ServiceOnBus {
     /// What it has open is closed here. A process has few descriptors, and a test ends many services.
     func end() async throws {
         await bus.close()
-        await object.writer.close()
+        await service.closeFiles()
         // Tasks that wait for signals end with the connection, and have to run for that.
-        await object.connection.close()
+        await service.connection.close()
         await stage.settle()
-        try await stage.loop.run { [stage, object] in
-            object.assumeIsolated {
-                // A timer keeps the service, which has the timer.
-                $0.flushAlarm.stop()
-                $0.signals.stopTimer()
-                $0.memory.end()
-                $0.layerSchedule.end()
-                $0.database.close()
-            }
-            stage.end()
-        }
+        try await stage.loop.run { [stage] in stage.end() }
+    }
+}
+
+extension Service {
+    /// Closes what it has open, without order.
+    fileprivate func closeFiles() async {
+        face.end()
+        await settings.close(with: .success(settings.store.generation))
     }
 }
 

@@ -2,6 +2,7 @@ import DefaultsProtocol
 import Synchronization
 
 @testable import DBus
+@testable import DefaultsCore
 @testable import DefaultsService
 
 /// The loop of a service and its callers, and what keeps it from being quiet.
@@ -18,7 +19,7 @@ final class Stage: Sendable {
     }
 
     private struct State {
-        var object: DefaultsObject?
+        var service: Service?
         var connections: [Connection] = []
         /// The names of the methods that were called, by the numbers of the calls.
         var unanswered: [UInt64: String] = [:]
@@ -51,14 +52,14 @@ final class Stage: Sendable {
 
     /// Whether another thread works, and is not held.
     private var isBusy: Bool {
-        let (object, held) = state.withLock { ($0.object, $0.held) }
-        guard let object else { return false }
-        return !object.assumeIsolated { $0.busyWorkers }.isSubset(of: held)
+        let (service, held) = state.withLock { ($0.service, $0.held) }
+        guard let service else { return false }
+        return !service.assumeIsolated { $0.settings.busyWorkers }.isSubset(of: held)
     }
 
     /// Notes whose threads work for the loop.
-    func note(_ object: DefaultsObject) {
-        state.withLock { $0.object = object }
+    func note(_ service: Service) {
+        state.withLock { $0.service = service }
     }
 
     // MARK: What a test holds
@@ -115,7 +116,7 @@ final class Stage: Sendable {
     /// No timer fires after that, and no handler is called.
     func end() {
         let connections = state.withLock { state in
-            defer { (state.connections, state.object, state.hasEnded) = ([], nil, true) }
+            defer { (state.connections, state.service, state.hasEnded) = ([], nil, true) }
             return state.connections
         }
         for connection in connections {
@@ -132,11 +133,11 @@ final class Stage: Sendable {
     }
 }
 
-extension DefaultsObject {
+extension Settings {
     /// The threads that work for the service now.
     fileprivate var busyWorkers: Set<Stage.Worker> {
         var workers = Set(Lanes.Lane.allCases.filter(lanes.isBusy).map(Stage.Worker.lane))
-        if disk.isWorking || upkeep.isUnderWay || lanes.isLogBeingPrepared {
+        if store.isWorking || upkeep.isUnderWay || lanes.isLogBeingPrepared {
             workers.insert(.writer)
         }
         return workers

@@ -33,8 +33,8 @@ struct TestCaller: Sendable {
 
     /// The name that its changes have as their origin.
     let name: String
-    private let connection: Connection
-    private let stage: Stage
+    let connection: Connection
+    let stage: Stage
     private let record = Record()
 
     private final class Record: Sendable {
@@ -71,27 +71,59 @@ struct TestCaller: Sendable {
         events.compactMap { if case .changed(let signal, _) = $0 { signal } else { nil } }
     }
 
+    /// Forgets the events that have come.
+    func forgetEvents() { record.events.withLock { $0 = [] } }
+
     /// Makes a call, and does everything that can be done without the clock.
     ///
     /// The reply may need time, or the disk.
     func send<C: Call>(_ call: C.Type, _ arguments: C.Arguments) async throws -> Pending<C.Reply> {
+        try await send(
+            C.method.name, of: C.method.interface, replying: C.method.outputSignature,
+            write: { try C.writeArguments(arguments, to: &$0) },
+            read: { try C.readReply(from: &$0) })
+    }
+
+    /// Makes a call of which this program knows nothing.
+    ///
+    /// - Returns: All values of the reply.
+    @discardableResult
+    func ask(
+        _ method: MemberName, _ arguments: [Value] = [],
+        of interface: InterfaceName = Contract.interface, at path: ObjectPath = Contract.objectPath
+    ) async throws -> [Value] {
+        try await send(
+            method, of: interface, at: path, write: { try $0.writeValues(arguments) },
+            read: { try $0.readValues() }
+        ).get()
+    }
+
+    private func send<Reply>(
+        _ method: MemberName, of interface: InterfaceName,
+        at path: ObjectPath = Contract.objectPath, replying signature: Signature? = nil,
+        write: @escaping @Sendable (inout MessageWriter) throws -> Void,
+        read: @escaping @Sendable (inout MessageReader) throws -> Reply
+    ) async throws -> Pending<Reply> {
         guard !stage.hasEnded else { throw ServiceHasEnded() }
-        let method = C.method.name.string
-        let number = stage.noteCall(of: method)
-        let pending = Pending<C.Reply>(method)
+        let name = method.string
+        let number = stage.noteCall(of: name)
+        let pending = Pending<Reply>(name)
         try await stage.loop.run { [connection, stage, record] in
-            connection.assumeIsolated {
-                $0.post(call, arguments) { outcome in
+            connection.assumeIsolated { connection in
+                connection.call(
+                    Contract.busName, path, interface, method, timeout: nil,
+                    replying: signature, write: write, read: read
+                ) { outcome in
                     stage.noteAnswer(to: number)
                     if case .success = outcome {
-                        record.append(.reply(method))
+                        record.append(.reply(name))
                     } else {
-                        record.append(.refusal(method))
+                        record.append(.refusal(name))
                     }
-                    pending.end(with: outcome)
+                    pending.end(with: outcome.mapError { ContractError.refusal(in: $0) })
                 }
                 // A connection that waits for a reply would read.
-                if record.isDeaf.load(ordering: .relaxed) { $0.link.setPaused(true) }
+                if record.isDeaf.load(ordering: .relaxed) { connection.link.setPaused(true) }
             }
         }
         await stage.settle()
@@ -180,18 +212,3 @@ struct Unanswered: Error {
 
 /// The process of the service has ended.
 struct ServiceHasEnded: Error {}
-
-extension Connection {
-    /// Makes a call without a limit of time.
-    fileprivate func post<C: Call>(
-        _ call: C.Type, _ arguments: C.Arguments,
-        completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
-    ) {
-        self.call(
-            Contract.busName, Contract.objectPath, C.method.interface, C.method.name, timeout: nil,
-            replying: C.method.outputSignature,
-            write: { try C.writeArguments(arguments, to: &$0) },
-            read: { try C.readReply(from: &$0) },
-            completion: { completion($0.mapError { ContractError.refusal(in: $0) }) })
-    }
-}

@@ -2,6 +2,7 @@ import Dispatch
 import SQLite
 
 @testable import DBus
+@testable import DefaultsCore
 @testable import DefaultsService
 @testable import DefaultsStorage
 
@@ -17,7 +18,7 @@ struct TestDisk {
 
     /// Has the disk hang: what is to be written waits.
     func hang() async -> Hold {
-        let (gate, writer) = (Gate(), await service.object.writer)
+        let (gate, writer) = (Gate(), await service.service.writer)
         service.stage.hold(.writer)
         await withCheckedContinuation { continuation in
             _ = Task { await writer.stand(at: gate, once: continuation) }
@@ -27,14 +28,14 @@ struct TestDisk {
 
     /// Has the disk refuse what is to be written.
     func refuse() async throws -> Refusal {
-        try Refusal(of: await service.object.databasePath)
+        try Refusal(of: await service.service.databasePath)
     }
 
     /// Has the service believe that the store is damaged.
     func claimDamage() async throws {
-        let object = service.object
+        let running = service.service
         try await service.stage.loop.run {
-            _ = object.assumeIsolated { $0.requestRepair(because: "A test.") }
+            running.assumeIsolated { _ = $0.settings.store.requestRepair(because: "A test.") }
         }
         await service.stage.settle()
     }
@@ -59,7 +60,7 @@ extension RunningService {
     /// Keeps a lane from carrying out calls.
     func hold(_ lane: Lanes.Lane) async throws -> Hold {
         let gate = Gate()
-        let thread = try await object.thread(of: lane)
+        let thread = try await service.thread(of: lane)
         stage.hold(.lane(lane))
         await withCheckedContinuation { continuation in
             thread.perform {
@@ -74,7 +75,7 @@ extension RunningService {
 /// A thread of the service that stands still until it is released.
 struct Hold {
     private let worker: Stage.Worker
-    private let gate: Gate
+    fileprivate let gate: Gate
     private let stage: Stage
 
     fileprivate init(_ worker: Stage.Worker, by gate: Gate, on stage: Stage) {
@@ -105,12 +106,30 @@ extension DurableWriter {
     }
 }
 
-extension DefaultsObject {
-    fileprivate var databasePath: String { database.path }
+extension Service {
+    fileprivate var databasePath: String { settings.store.database.path }
+    fileprivate var writer: DurableWriter { settings.store.writer }
 
     /// The loop of a lane, which is started if need be.
     fileprivate func thread(of lane: Lanes.Lane) throws -> EventLoop {
-        defer { lanes.end(lane) }
-        return try lanes.begin(lane)
+        defer { settings.lanes.end(lane) }
+        return try settings.lanes.begin(lane)
+    }
+}
+
+extension TestDisk {
+    /// Has a disk that hangs write what has come to it so far, and hang again.
+    ///
+    /// - Parameter hold: What it hangs by.
+    /// - Returns: What it hangs by from then on.
+    func goOn(from hold: Hold) async -> Hold {
+        let (gate, writer) = (Gate(), await service.service.writer)
+        await withCheckedContinuation { continuation in
+            // At once, so that it comes before what is written after that.
+            _ = Task.immediate { await writer.stand(at: gate, once: continuation) }
+            hold.gate.open()
+        }
+        await service.stage.settle()
+        return Hold(.writer, by: gate, on: service.stage)
     }
 }

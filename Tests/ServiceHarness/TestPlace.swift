@@ -17,7 +17,7 @@ final class TestPlace: Sendable {
 
     private let directory: TemporaryDirectory
 
-    init(_ kind: Kind) throws {
+    init(_ kind: Kind, _ setup: TestService.Setup = .init()) throws {
         let memory = "/dev/shm"
         let isThere = FileManager.default.isWritableFile(atPath: memory)
         directory = try TemporaryDirectory(in: kind == .memory && isThere ? memory : nil)
@@ -27,6 +27,7 @@ final class TestPlace: Sendable {
             try FileManager.default.createDirectory(
                 atPath: layers[place], withIntermediateDirectories: true)
         }
+        for (name, text) in setup.layerFiles { try writeLayerFile(name, text) }
     }
 
     /// What a process leaves when it is killed.
@@ -46,9 +47,33 @@ final class TestPlace: Sendable {
             vendor: "\(directory.path)/vendor")
     }
 
-    /// - Parameter name: The path below the directory of the layers, such as `managed/a.b.json`.
+    /// The path of a file of the layers.
+    ///
+    /// - Parameter name: Its path below their directory, such as `managed/a.b.json`.
+    func layerFile(_ name: String) -> String { "\(directory.path)/\(name)" }
+
+    /// Writes a file of the layers, with the directories that are missing.
     func writeLayerFile(_ name: String, _ text: String) throws {
+        let parent = URL(filePath: layerFile(name)).deletingLastPathComponent().path
+        try FileManager.default.createDirectory(
+            atPath: parent, withIntermediateDirectories: true)
         try directory.write(text, to: name)
+    }
+
+    /// Removes the journal and the page, as the end of a session or a power cut does.
+    func loseRuntimeDirectory() throws {
+        try FileManager.default.removeItem(atPath: "\(files)/run")
+        try FileManager.default.createDirectory(
+            atPath: "\(files)/run", withIntermediateDirectories: false)
+    }
+
+    /// Opens the database as on a machine; nil is this one.
+    func openDatabase(
+        on machine: TestMachine?, report: @escaping (Notice) -> Void
+    ) throws -> Database {
+        guard let machine else { return try Database(at: location, report: report) }
+        return try Database(
+            at: location, boot: .ofThisBoot(), machine: machine.machine, report: report)
     }
 
     /// Puts copies in the place of all files, with the same names.

@@ -1,3 +1,4 @@
+@testable import DefaultsCore
 @testable import DefaultsService
 
 /// A service in this process, whose clock a test moves by hand.
@@ -32,25 +33,28 @@ final class TestService {
         /// The files of administrators and vendors, by their paths below `managed`, `recommended` or
         /// `vendor`.
         var layerFiles: [String: String] = [:]
+        /// The machine on which it runs; nil is this one.
+        var machine: TestMachine?
     }
 
     private let place: TestPlace
     private let lines = LogLines()
     /// The service from its last start.
     private(set) var running: RunningService
+    /// Where it runs; nil is this machine.
+    private var machine: TestMachine?
 
-    private init(_ place: TestPlace) async throws {
+    private init(_ place: TestPlace, on machine: TestMachine?) async throws {
         self.place = place
-        running = try await RunningService.start(in: place, logging: lines)
+        self.machine = machine
+        running = try await RunningService.start(in: place, on: machine, logging: lines)
     }
 
     /// Starts a service with an empty database.
     static func start(
         _ setup: Setup = Setup(), in kind: TestPlace.Kind = .memory
     ) async throws -> TestService {
-        let place = try TestPlace(kind)
-        for (name, text) in setup.layerFiles { try place.writeLayerFile(name, text) }
-        return try await TestService(place)
+        try await TestService(TestPlace(kind, setup), on: setup.machine)
     }
 
     /// Connects a program.
@@ -91,15 +95,29 @@ final class TestService {
     /// Ends the service and starts another one with its files.
     ///
     /// Its callers are disconnected. The clock of the new one starts again at zero.
-    func restart(_ ending: Ending = .orderly, whileEnded change: () throws -> Void = {})
-        async throws
-    {
+    ///
+    /// - Parameter machine: Where the next one runs; nil is the same machine.
+    func restart(
+        _ ending: Ending = .orderly, on machine: TestMachine? = nil,
+        whileEnded change: () throws -> Void = {}
+    ) async throws {
         switch ending {
         case .orderly: try await running.stop()
         case .dropped: try await running.drop()
         }
         try change()
-        running = try await RunningService.start(in: place, logging: lines)
+        self.machine = machine ?? self.machine
+        running = try await RunningService.start(in: place, on: self.machine, logging: lines)
+    }
+
+    /// Looks at something in each process that there may be: in this one, after a kill, and after an
+    /// orderly end.
+    func inEachProcess(_ body: (TestCaller) async throws -> Void) async throws {
+        try await body(caller())
+        for ending in [Ending.dropped, .orderly] {
+            try await restart(ending)
+            try await body(caller())
+        }
     }
 
     /// Ends the service in order.
@@ -119,6 +137,13 @@ func withService(
     let service = try await TestService.start(setup, in: kind)
     try await body(service)
     try await service.end()
+}
+
+/// Starts a service with a program of the user, and ends it after the test.
+func withCaller(
+    _ setup: TestService.Setup = .init(), _ body: (TestCaller, TestService) async throws -> Void
+) async throws {
+    try await withService(setup) { try await body($0.caller(), $0) }
 }
 
 // MARK: What is on disk

@@ -135,6 +135,14 @@ package final class EventLoop: @unchecked Sendable {
         handOver(.body(body))
     }
 
+    /// Waits until the work is done that was handed over before; for tasks on the loop's thread.
+    ///
+    /// `Task.yield()` would start the threads of Swift's own pool for that, and a held clock would move
+    /// meanwhile.
+    package nonisolated(nonsending) func waitForTurn() async {
+        await withUnsafeContinuation { continuation in perform { continuation.resume() } }
+    }
+
     func handOver(_ work: Work) {
         handOver { $0.work.append(work) }
     }

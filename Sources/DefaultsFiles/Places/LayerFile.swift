@@ -34,6 +34,13 @@ package struct LayerFile: Hashable, Sendable {
         self.form = form
     }
 
+    /// What its meaning depends on besides its bytes; nil if that is nothing.
+    ///
+    /// A channel may lock something for the members of a group.
+    package var circumstances: String? {
+        if case .channel(let user) = form { user.description } else { nil }
+    }
+
     /// Recognises a file of a place by its name and the name of its directory.
     ///
     /// - Throws: ``LayerProblem`` with code `.badName` if no place reads a file with this name.

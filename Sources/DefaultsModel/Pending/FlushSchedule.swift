@@ -1,8 +1,10 @@
+import DefaultsTerms
+
 /// Decides when the pending changes are written to disk.
 ///
 /// Invariants:
-/// 1. If changes are pending and the last flush did not fail, a flush is due 250 ms after the last
-///    change or 2 s after the first one, whichever comes first.
+/// 1. If changes are pending and the last flush did not fail, a flush is due ``Delays/quiet`` after the
+///    last change or ``Delays/longest`` after the first one, whichever comes first.
 /// 2. A flush is due at once if 8 MiB are pending, or on demand.
 /// 3. After a failure the retry is due 1 s later. Each further failure doubles the pause, up to 60
 ///    s. New changes and their size do not shorten the pause. A demand does.
@@ -15,10 +17,24 @@
 /// timer.fire(at: schedule.due)
 /// ```
 package struct FlushSchedule: Sendable {
-    /// How long after the last change a flush is due.
-    package static let quietPeriod = Duration.milliseconds(250)
-    /// How long after the first change a flush is due at the latest.
-    package static let longestDelay = Duration.seconds(2)
+    /// How long changes wait.
+    package struct Delays: Sendable, Equatable {
+        /// How long after the last change a flush is due.
+        package let quiet: Duration
+        /// How long after the first change a flush is due at the latest.
+        package let longest: Duration
+
+        /// Sets both in milliseconds.
+        package init(
+            quiet: Int = ServiceOption.writeDelay.standard,
+            longest: Int = ServiceOption.longestWriteDelay.standard
+        ) {
+            (self.quiet, self.longest) = (.milliseconds(quiet), .milliseconds(longest))
+        }
+    }
+
+    /// How long changes wait, those that are pending, too.
+    package var delays = Delays()
     /// How many pending bytes make a flush due at once: 8 MiB.
     package static let pendingBytesForFlush = 8 << 20
     /// The pause before the first retry.
@@ -32,10 +48,6 @@ package struct FlushSchedule: Sendable {
         var last: SuspendingClock.Instant
         /// Since when they are to be written at once.
         var urgent: SuspendingClock.Instant?
-
-        var due: SuspendingClock.Instant {
-            urgent ?? min(last + quietPeriod, first + longestDelay)
-        }
     }
 
     private var waiting: Waiting?
@@ -56,7 +68,9 @@ package struct FlushSchedule: Sendable {
     ///
     /// Nil if there is nothing to do.
     package var due: SuspendingClock.Instant? {
-        isFlushing ? nil : retry ?? waiting?.due
+        if isFlushing { return nil }
+        return retry
+            ?? waiting.map { $0.urgent ?? min($0.last + delays.quiet, $0.first + delays.longest) }
     }
 
     /// Notes a change.

@@ -1,5 +1,5 @@
 import DBus
-import DconfFiles
+import DefaultsCore
 import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
@@ -24,8 +24,8 @@ package actor Daemon {
     private let options: DaemonOptions
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
-    /// The services of desktops that are served, too.
-    let desktops: [DesktopService]
+    /// The doors that are opened.
+    private(set) var doors: [any Door.Type]
     let logger: Logger
     /// What this process, which is confined, asks about others; nil if it could not be started.
     private let helper: HelperProcess?
@@ -33,8 +33,8 @@ package actor Daemon {
     private nonisolated let examiner: ProcessExaminer
     /// Keeps the page of counters when the process is killed; nil if the page is a file.
     let pageKeeper: PageKeeper?
-    /// The object on the bus, as soon as the database is open.
-    var object: DefaultsObject?
+    /// What is served, as soon as the database is open.
+    var service: Service?
     /// What serves in its place if another daemon has the database.
     private var relay: DoorRelay?
     /// The way to the daemon without the bus.
@@ -138,9 +138,8 @@ package actor Daemon {
         self.connection = connection
         self.options = options
         callers = options.callers
-        let desktops = options.servedDesktops
-        places = options.places(serving: desktops)
-        self.desktops = DesktopService.allCases.filter(desktops.contains)
+        doors = options.openDoors
+        places = options.places(with: doors)
         self.logger = logger
         loop = connection.loop
     }
@@ -221,59 +220,66 @@ extension Daemon {
     /// Meanwhile calls wait. The calls that came are answered even if yet another daemon has taken
     /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
+        doors.removeAll { door in
+            guard door.directories(beside: location) == nil else { return false }
+            logger.warning(
+                "\(door.name) is not served: the environment does not say where its files are.")
+            return true
+        }
         if callers == .busReplacingOther, try await relaysCalls(at: location) { return }
         if callers == .busReplacingOther {
             // The running daemon must not end for one that cannot serve.
             try location.checkUsability()
             // The running daemon gives up these names with its own, so they must be waited for.
-            await requestDesktopNames()
+            await requestDoorNames()
             try await HandOver(to: connection).takeOver(within: Self.longestHandOver)
         }
         let database = try await openDatabase(at: location)
         // A signal that came meanwhile has ended this process.
         guard !isEnding else { return database.close() }
-        let dconf = options.dconfFile(serving: desktops, at: location)
-        confine(to: database.ownDirectories, or: database.nameInDirectory, with: dconf)
+        confine(
+            to: database.ownDirectories, or: database.nameInDirectory,
+            doors.compactMap { $0.directories(beside: location) })
         let writer = try database.makeWriter()
         let recovered = database.pendingNames
-        let object = DefaultsObject(
-            connection: connection, database: database, writer: writer,
+        let service = Service(
+            on: connection, with: database, writer,
             layers: FileLayers(in: places, problemLevel: callers.areOnBus ? .warning : .debug),
-            desktops: desktops, dconf: dconf, examiner: examiner, logger: logger,
+            doors: doors, beside: location, examiner: examiner, logger: logger,
             abandon: { error in self.assumeIsolated { $0.abandon(error) } })
-        self.object = object
-        await object.start()
+        self.service = service
+        await service.start()
         if callers == .bus {
             try await connection.takeName()
-            await requestDesktopNames()
+            await requestDoorNames()
         }
         if callers.areOnBus {
-            await object.announce(recovered: recovered)
+            await service.announce(recovered: recovered)
             openSocket(at: location)
         }
         // The service manager knows that this daemon serves before any caller does: a caller that has
         // its reply may ask the manager for the state of the service.
-        if !isReplaced { await reportReady(with: object) }
+        if !isReplaced { await reportReady(of: service) }
         await connection.releaseCalls()
         isServing = true
         guard !isReplaced else { return await end(with: .success) }
-        if callers.areOnBus { follow(SuspendWatch(for: object, logger: logger)) }
+        if callers.areOnBus { follow(SuspendWatch(for: service, logger: logger)) }
     }
 
     /// Serves the desktops of this session by the daemon of another session, if that has the database.
     ///
     /// A bus starts this program for the name of such a service.
     private func relaysCalls(at location: DatabaseLocation) async throws -> Bool {
-        guard !desktops.isEmpty, try await !connection.hasOwner(of: Contract.busName),
+        guard !doors.isEmpty, try await !connection.hasOwner(of: Contract.busName),
             let other = await OtherSession.bus(ofDaemonWith: location, on: loop)
         else { return false }
         await other.onDisconnect {
             Task(executorPreference: self.loop) { await self.end(with: .success) }
         }
         let relay = DoorRelay(on: connection, to: other)
-        try await relay.begin(desktops)
+        try await relay.begin(doors)
         self.relay = relay
-        await requestDesktopNames()
+        await requestDoorNames()
         logger.notice(
             """
             The daemon of another session has the database. The desktop services of this session hand \
@@ -284,19 +290,19 @@ extension Daemon {
         return true
     }
 
-    private func reportReady(with object: DefaultsObject) async {
-        let summary = await object.status
+    private func reportReady(of service: Service) async {
+        let (summary, generation) = await (service.status, service.generation)
         logger.log(
-            .serving, level: .info, summary, fields: [.generation: "\(await object.generation)"])
+            .serving, level: .info, summary, fields: [.generation: "\(generation)"])
         ServiceManager.notifyReady(status: summary)
     }
 
-    /// Requests the names of the services of desktops.
+    /// Requests the names of the doors.
     ///
     /// While another program has one, this daemon waits for it in the queue of the bus. Everything
     /// else is served meanwhile.
-    private func requestDesktopNames() async {
-        for name in desktops.map(\.busName) {
+    private func requestDoorNames() async {
+        for name in doors.map({ $0.busName }) {
             do {
                 let reply = try await connection.requestName(name)
                 guard reply == .inQueue, callers == .bus else { continue }
@@ -317,9 +323,9 @@ extension Daemon {
     /// - Parameters:
     ///   - directories: Where the database keeps its files.
     ///   - file: Its name, in whose place the user may put a link.
-    ///   - dconf: dconf's file, if its service is served.
+    ///   - doors: What doors use.
     private func confine(
-        to directories: [String], or file: String, with dconf: DconfFile?
+        to directories: [String], or file: String, _ doors: [DoorDirectories]
     ) {
         if ServiceConfinement.isOff {
             return logger.log(
@@ -329,8 +335,8 @@ extension Daemon {
         Database.useFileCalls()
         let confinement = ServiceConfinement(
             FileKeeper.Places(
-                own: directories + (dconf?.places.directories ?? []),
-                read: places.directories + (dconf == nil ? [] : SchemaCatalog.ownDirectories),
+                own: directories + doors.flatMap(\.own),
+                read: places.directories + doors.flatMap(\.read),
                 links: [file], databases: Database.applicationID))
         let failures = confinement.begin(with: helper?.requests)
         for failure in failures {
@@ -400,8 +406,8 @@ extension Daemon {
     func receive(_ signal: ProcessSignals.Received) {
         switch signal {
         case .refresh:
-            object?.assumeIsolated { $0.demandFlush() }
-            Task(executorPreference: loop) { await self.object?.readLayers() }
+            service?.assumeIsolated { $0.settings.store.demandFlush() }
+            Task(executorPreference: loop) { await self.service?.readLayers() }
         case .stop: Task(executorPreference: loop) { await self.end(with: .success) }
         }
     }
@@ -461,7 +467,7 @@ extension Daemon {
         ServiceManager.notifyStopping(because: reason ?? "Writing the last changes to disk")
         socket.stop()
         do {
-            try await object?.stop()
+            try await service?.stop()
         } catch {
             report(unwritten: error)
         }
@@ -479,9 +485,9 @@ extension Daemon {
     private func report(unwritten error: any Error) {
         let sentence = "\(error) The crash journal keeps the changes for the next start."
         let failure = ExitStatus(of: error)
-        let changes = object?.assumeIsolated { $0.statistics.changes } ?? 0
+        let changes = service?.assumeIsolated { $0.settings.statistics.changes } ?? 0
         // A database that cannot be written has everything.
-        if object?.assumeIsolated({ $0.hasNothingToWrite }) == true {
+        if service?.assumeIsolated({ $0.settings.store.hasNothingToWrite }) == true {
             return logger.debug("\(error)")
         }
         if case .peer = callers, failure == .inputOutput, changes == 0 {

@@ -1,6 +1,4 @@
 import DBus
-import DefaultsDconf
-import DconfFiles
 package import DefaultsFiles
 import DefaultsStorage
 import Glibc
@@ -31,41 +29,24 @@ package struct DaemonOptions: Sendable {
     /// The directories with the files of administrators and vendors.
     package var places = LayerPlaces.standard
 
-    /// The services of desktops that are served, too.
-    package var desktopServices: Set<DesktopService> = []
+    /// The names of the doors that are opened; see ``Doors/names``.
+    package var doors: Set<String> = []
 
-    /// The services that the user has adopted, and those of the command line.
+    /// The doors that the user has adopted, and those of the command line.
     ///
-    /// The tool marks each adopted service with a file in the directory of the configuration.
-    var servedDesktops: Set<DesktopService> {
+    /// The tool marks each adopted one with a file in the directory of the configuration.
+    var openDoors: [any Door.Type] {
         guard callers.areOnBus, let location = try? DatabaseLocation.fromEnvironment() else {
-            return desktopServices
+            return Doors.named(doors)
         }
-        let adopted = DesktopService.allCases.filter {
-            FileStatus.ifAny("\(location.directory)/\($0.rawValue)") != nil
-        }
-        return desktopServices.union(adopted)
+        let adopted = Doors.names.filter { FileStatus.ifAny("\(location.directory)/\($0)") != nil }
+        return Doors.named(doors.union(adopted))
     }
 
-    /// dconf's file of the user, if dconf's service is served.
-    ///
-    /// - Parameter location: Where the database is.
-    func dconfFile(serving services: [DesktopService], at location: DatabaseLocation) -> DconfFile?
-    {
-        guard callers.areOnBus, services.contains(.dconf),
-            let standard = try? DatabaseLocation.fromEnvironment()
-        else { return nil }
-        let places = DconfFile.Places(
-            directory: Path.parent(of: standard.directory) + "/dconf",
-            flags: standard.runtimeDirectory.map { "\($0)/dconf" },
-            imported: "\(location.directory)/dconf.imported")
-        return DconfFile(places: places, schemas: SchemaIndex { .ofThisProcess() })
-    }
-
-    /// The directories, with those of channels if Xfconf is served.
-    func places(serving services: Set<DesktopService>) -> LayerPlaces {
+    /// The directories of layers, with those of doors.
+    func places(with doors: [any Door.Type]) -> LayerPlaces {
         var places = places
-        if services.contains(.xfconf) { places.channels = .ofEnvironment() }
+        for door in doors { door.addLayers(to: &places) }
         return places
     }
 

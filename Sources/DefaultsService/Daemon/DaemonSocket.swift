@@ -1,3 +1,4 @@
+import DefaultsCore
 import DBus
 import DefaultsProtocol
 import DefaultsStorage

@@ -31,15 +31,15 @@ actor SuspendWatch {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private nonisolated let loop: EventLoop
-    private let object: DefaultsObject
+    private let service: Service
     private let logger: Logger
     /// The delay lock, which is released by closing it.
     private var lock: FileDescriptor?
     private var isSleepComing = false
 
-    init(for object: DefaultsObject, logger: Logger) {
-        loop = object.connection.loop
-        self.object = object
+    init(for service: Service, logger: Logger) {
+        loop = service.connection.loop
+        self.service = service
         self.logger = logger
     }
 
@@ -93,7 +93,7 @@ actor SuspendWatch {
         isSleepComing = true
         // A lock that is taken meanwhile is a different one.
         let lock = self.lock.take()
-        switch await object.durability(within: Self.patience) {
+        switch await service.durability(within: Self.patience) {
         case .success: logger.debug("Everything is on disk. The machine may sleep.")
         case .failure(let error): logger.warning("The machine goes to sleep. \(error)")
         case nil:

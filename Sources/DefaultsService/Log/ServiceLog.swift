@@ -1,3 +1,4 @@
+import DefaultsCore
 import Glibc
 package import Logging
 import DefaultsStorage

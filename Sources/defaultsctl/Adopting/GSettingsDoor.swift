@@ -8,7 +8,8 @@ import SystemCalls
 /// A program chooses its backend when it starts. So programs that run keep the old one until they end,
 /// and their changes are taken over by the next run of the command.
 struct GSettingsDoor: DesktopDoor {
-    let name = DoorName.gsettings
+    static let name = "gsettings"
+    static let summary = "GTK and GNOME programs"
     let rival = "dconf"
     let busNames: [BusName] = []
     let writers = [DconfStore.service]

@@ -46,7 +46,7 @@ struct SchemaCandidates {
 
     private static var areUsed: Bool {
         if Defaultsctl.console.variable("GSETTINGS_BACKEND") == "defaultsd" { return true }
-        return Places().database.map { FileStatus.ifAny("\($0)/\(DoorName.gsettings)") != nil }
+        return Places().database.map { FileStatus.ifAny("\($0)/\(GSettingsDoor.name)") != nil }
             ?? false
     }
 

@@ -11,8 +11,8 @@ struct DesktopCheck {
     func findings() async -> [Finding] {
         let bus = asksBus ? await Self.bus() : nil
         var findings: [Finding] = []
-        for name in DoorName.allCases {
-            guard let door = try? name.door(in: places),
+        for kind in DesktopDoors.all {
+            guard let door = try? kind.init(in: places),
                 let files = try? AdoptionFiles(of: door, in: places), files.isStarted
             else { continue }
             findings.append(await finding(of: door, files, on: bus))
