@@ -311,7 +311,7 @@ let package = Package(
             "ToolHarness",
             [
                 "defaultsctl", "DBus", "DefaultsClient", "DefaultsFiles", "DefaultsProtocol",
-                "ServiceHarness", "SystemCalls", "TestSupport",
+                "SQLite", "ServiceHarness", "SystemCalls", "TestSupport",
             ]),
         tests(
             "DefaultsServiceTests",
@@ -330,8 +330,10 @@ let package = Package(
         tests(
             "DefaultsctlTests",
             [
-                "defaultsctl", "DBus", "DefaultsFiles", "DomainForms", "KeyedArchive",
-                "RoamingTerms", "ServiceHarness", "TestSupport", "ToolHarness",
+                "defaultsctl", "DBus", "DefaultsFiles", "DefaultsProtocol", "DomainForms",
+                "KeyedArchive", "PropertyList", "RoamingTerms", "ServiceHarness",
+                "ArchiveTestSupport",
+                "TestSupport", "ToolHarness",
             ]),
         tests(
             "DefaultsSecretsTests",

@@ -3,26 +3,16 @@ import TestSupport
 import TestTiers
 import Testing
 
+@testable import ToolHarness
+
 /// The command lines of macOS's `defaults`, run by a shell that finds `defaultsctl` by that name.
 @Suite(.startsPrograms, .serialized) struct CommandLineTests {
-    /// A table of lines.
-    ///
-    /// Each line is a row of fields between bars.
-    private static func rows(_ table: String) -> [[String]] {
-        table.split(separator: "\n").map { line in
-            line.split(separator: "|", omittingEmptySubsequences: false).map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-        }
-    }
-
-    @Test(arguments: [
-        WrittenLines.scalars, WrittenLines.bare, WrittenLines.composites,
-        WrittenLines.dataAndDates,
-    ])
-    func `A written value is read back by its type`(table: String) throws {
+    /// The others are those of the suite of the same name in `DefaultsctlTests`.
+    @Test func `A written value that a shell makes is read back by its type`() throws {
         let shell = try Shell()
-        for row in Self.rows(table) {
+        let tables = [WrittenLines.scalars, WrittenLines.bare, WrittenLines.composites]
+        let rows = tables.flatMap(LineTable.rows).filter(LineTable.needsShell)
+        for row in rows + LineTable.rows(WrittenLines.dataAndDates) {
             try #require(row.count == 4, "\(row)")
             let answer = shell.store(row)
             #expect(answer.output == shell.expected(row), "\(row): \(answer.error)")
@@ -30,22 +20,14 @@ import Testing
         }
     }
 
-    @Test func `A word that is not a number is treated as on macOS, with a remark`() throws {
-        let shell = try Shell()
-        for row in Self.rows(WrittenLines.taken) {
-            let answer = shell.store(row)
-            #expect(answer.output == shell.expected(row), "\(row)")
-            #expect(answer.error.hasPrefix("defaultsctl: "), "\(row)")
-            #expect(answer.error.contains("Like on macOS, "), "\(row)")
-        }
-    }
-
-    @Test func `A line that is refused says so, and changes nothing`() throws {
+    @Test func `A line that only a shell makes, and that is refused, changes nothing`() throws {
         let shell = try Shell()
         shell.run("defaults write com.example.there k -int 1")
         shell.run(#"defaults write com.example.there object --json '{"$class":"Account"}'"#)
         let before = try shell.desktop.property("Generation")
-        for row in Self.rows(RefusedLines.table) {
+        let rows = LineTable.rows(RefusedLines.table).filter(LineTable.needsShell)
+        #expect(rows.count > 2)
+        for row in rows {
             try #require(row.count == 3, "\(row)")
             let answer = shell.run("defaultsctl \(row[0])")
             #expect(answer.status == Int32(row[1]), "\(row): \(answer.error)")
@@ -56,28 +38,6 @@ import Testing
             #expect(answer.error.split(separator: "\n").count == 1, "\(row): \(answer.error)")
         }
         #expect(try shell.desktop.property("Generation") == before)
-    }
-
-    @Test(arguments: [
-        ("rename com.example.there", "usage: defaultsctl rename <domain> <old-key> <new-key>"),
-        ("write", "usage: defaultsctl write [--path <path>] <domain> <key> <value>"),
-        ("-currentHost read a b c", "usage: defaultsctl read [<domain>] [<key>]"),
-        ("backup restore", "usage: defaultsctl backup restore <backup>"),
-        ("remove", "usage: defaultsctl delete <domain> [<key>]"),
-        ("find", "usage: defaultsctl find <word>"),
-    ])
-    func `On a terminal, a wrong line gets the usage of its verb`(
-        line: String, usage: String
-    ) throws {
-        let shell = try Shell()
-        let answer = shell.run("\(Shell.terminal) defaults \(line)")
-        let lines = answer.output.split(separator: "\r\n")
-        #expect(answer.status == 64 && lines.count > 1, "\(answer)")
-        #expect(lines.dropFirst().first?.hasPrefix(usage) == true, "\(answer)")
-        #expect(
-            lines.dropFirst(2).allSatisfy { $0.hasPrefix("       defaultsctl ") }, "\(answer)")
-        let wrongVerb = shell.run("\(Shell.terminal) defaults raed")
-        #expect(wrongVerb.output.split(separator: "\r\n").count == 1, "\(wrongVerb)")
     }
 
     @Test func `What scripts parse is printed as the page says`() throws {
@@ -127,53 +87,6 @@ import Testing
             defaults read a.b k
             """)
         #expect(answer.output == "\(words)\n2024-02-29 12:00:01 +0000\n", "\(answer)")
-    }
-
-    @Test func `A type that a word without a type replaces is said once`() throws {
-        let shell = try Shell()
-        shell.run("defaults write a.b k -bool true; defaults write a.b m -dict n -int 1")
-        let words = shell.run("defaultsctl write a.b k true")
-        #expect(words.error.contains("The word is stored as a string"), "\(words)")
-        #expect(words.error.contains("'k' had the type boolean"), "\(words)")
-        #expect(words.error.contains("give -bool and true or false"), "\(words)")
-        #expect(words.error.split(separator: "\n").count == 1)
-        #expect(shell.run("defaultsctl write a.b k false").error == "")
-        let part = shell.run("printf 'write a.b m --path n 2' | defaultsctl apply")
-        #expect(part.status == 0 && part.error.contains("had the type integer"), "\(part)")
-        #expect(shell.run("defaultsctl write a.b k -bool true").error == "")
-    }
-
-    @Test func `A dictionary that replaces a whole domain says how many keys it has cost`() throws {
-        let shell = try Shell()
-        #expect(shell.run("defaultsctl write a.b '{ a = 1; b = 2; c = 3; }'").error == "")
-        let replaced = shell.run("defaultsctl write a.b '{ a = 2; }'")
-        #expect(
-            replaced.error.hasSuffix("the whole domain a.b: 1 key was replaced, and 2 removed.\n"),
-            "\(replaced)")
-        #expect(shell.run("defaults write a.b '{ d = 2; }'").error == "")
-        #expect(shell.run("defaultsctl read a.b").output == "{\n    d = 2;\n}\n")
-    }
-
-    @Test func `rename keeps a value under the new name, and replaces it on demand`() throws {
-        let shell = try Shell()
-        shell.run("defaults write a.b a -int 1; defaults write a.b b -int 2")
-        let refused = shell.run("defaultsctl rename a.b a b")
-        #expect(refused.status == 1 && refused.error.contains("give --replace"), "\(refused)")
-        #expect(shell.run("defaultsctl read a.b --json").output == #"{"a":1,"b":2}"# + "\n")
-        #expect(shell.run("defaultsctl rename a.b a b --replace").status == 0)
-        #expect(shell.run("defaultsctl read a.b --json").output == #"{"b":1}"# + "\n")
-    }
-
-    @Test func `The file of an export has the form of its name`() throws {
-        let shell = try Shell()
-        shell.run("defaults write a.b k -int 1")
-        let home = shell.desktop.directory.path
-        shell.run("defaultsctl export a.b \(home)/x.json; defaults export a.b \(home)/y.json")
-        #expect(shell.run("cat \(home)/x.json").output == "{\n  \"k\": 1\n}\n")
-        #expect(shell.run("head -c 8 \(home)/y.json").output == "bplist00")
-        let empty = shell.run("defaultsctl export a.c -")
-        #expect(empty.status == 0 && empty.error.contains("a.c has no keys"), "\(empty)")
-        #expect(empty.output.contains("<dict/>"))
     }
 
     @Test func `On a terminal, the lines of watch fit`() throws {

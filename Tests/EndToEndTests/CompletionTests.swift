@@ -45,44 +45,6 @@ import Testing
         ]) { $1 }
     }
 
-    /// The candidates, without their notes.
-    private func candidates(_ words: String...) throws -> [String] {
-        try desktop.tool(["complete", "--"] + words).requireOutput().split(separator: "\n")
-            .map { String($0.prefix { $0 != "\t" }) }
-    }
-
-    @Test func `Verbs, options, domains, keys and flags of types are completed from what exists`()
-        throws
-    {
-        #expect(try candidates("rea") == ["read", "read-type"])
-        #expect(try candidates("-currentHost", "ren") == ["rename"])
-        #expect(try candidates("read", "org") == ["org.example.Game"])
-        #expect(try candidates("-host", "other", "read", "N") == ["NSGlobalDomain"])
-        #expect(
-            try candidates("read", "org.example.Game", "")
-                == ["Level", "Two Words", "a:b$c"])
-        #expect(try candidates("read", "-g", "") == ["Colour"])
-        #expect(try candidates("read", "--json", "-g", "C") == ["Colour"])
-        #expect(try candidates("read", "--path", "x", "-g", "C") == ["Colour"])
-        #expect(try candidates("read", "--js") == ["--json"])
-        #expect(try candidates("read", "-gl") == ["-globalDomain"])
-        #expect(try candidates("write", "-g", "Colour", "-arr") == ["-array", "-array-add"])
-        #expect(try candidates("write", "-g", "Colour", "-bool", "t") == ["true"])
-        #expect(try candidates("write", "-g", "Colour", "-array", "-s") == ["-string"])
-        #expect(try candidates("backup", "res") == ["restore"])
-        #expect(try candidates("help", "rena") == ["rename"])
-        #expect(try candidates("help", "backup", "res") == ["restore"])
-        #expect(try candidates("help", "read", "") == [])
-        #expect(try candidates("backup", "restore", "lat") == ["latest"])
-        #expect(try candidates("inspect", "--color", "") == ["auto", "always", "never"])
-        #expect(try candidates("read", "--", "--js") == [])
-    }
-
-    @Test func `Where a file name comes, the shell is told to complete it`() {
-        #expect(desktop.tool("complete", "--", "apply", "-f", "").status == 10)
-        #expect(desktop.tool("complete", "--", "apply", "-").status == 0)
-    }
-
     @Test func `The name defaults is completed, too`() throws {
         let scripts = Desktop.packageDirectory + "Sources/defaultsctl/Completion/Scripts"
         let bash = try desktop.run(

@@ -38,21 +38,4 @@ import Testing
         let told = help.matches(of: /\n  ([a-z][a-z-]*)  +[A-Z]/).map { String($0.1) }
         #expect(told == Self.verbs)
     }
-
-    @Test func `Every option that the help of write names exists`() throws {
-        let help = try run("defaultsctl", "help", "write").requireOutput()
-        let options = help.matches(of: /\n  (?:-h, )?(--[a-z-]+)/).map { String($0.1) }
-        #expect(options.contains("--archive") && options.contains("--changed"))
-        for option in options {
-            let answer = try run("defaultsctl", "write", "org.example.App", "key", option)
-            #expect(!answer.error.contains("has no option"), "\(answer)")
-        }
-    }
-
-    @Test(arguments: verbs)
-    func `The help of a verb lists its arguments`(verb: String) throws {
-        let help = try run("defaultsctl", "help", verb).requireOutput()
-        try expect(verb, help)
-        #expect(try run("defaultsctl", verb, "--help").requireOutput() == help)
-    }
 }

@@ -20,37 +20,6 @@ import Testing
 // MARK: The layers of files
 
 extension LayerFilesToolTests {
-    @Test func `@managed and @system are read like any domain, and cannot be written`() throws {
-        try desktop.write(#"{"Theme": "dark"}"#, to: "\(Self.app).json", in: .managed)
-        try desktop.write(#"{"Size": 3}"#, to: "\(Self.app).json", in: .recommended)
-        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
-        try desktop.awaitKeys(in: "\(Self.app)@system", "Size")
-        #expect(desktop.tool("read", "\(Self.app)@managed", "Theme").output == "dark\n")
-        #expect(desktop.tool("read", "\(Self.app)@system", "--json").output == "{\"Size\":3}\n")
-        #expect(desktop.tool("keys", "\(Self.app)@managed").output == "Theme\n")
-        let exported = desktop.tool("export", "\(Self.app)@managed", "-").output
-        #expect(exported.contains("<string>dark</string>"))
-        #expect(desktop.tool("domains", "--managed").output == "\(Self.app)@managed\n")
-        #expect(
-            desktop.tool("domains", "--managed", "--system", "--json").output
-                == "[\"\(Self.app)@managed\",\"\(Self.app)@system\"]\n")
-        for host in [["-currentHost"], ["-host", "x"]] {
-            for option in ["--managed", "--system"] {
-                let refused = desktop.tool(host + ["domains", option])
-                #expect(refused.status == 64 && refused.output == "", "\(refused)")
-                #expect(refused.error.contains("Omit -currentHost and -host"))
-            }
-        }
-        // No key is the user's own.
-        #expect(desktop.tool("domains").output == "\n")
-        for words in [
-            ["write", "\(Self.app)@managed", "Theme", "-string", "x"],
-            ["delete", "\(Self.app)@system", "Size"], ["delete", "\(Self.app)@managed"],
-        ] {
-            let refused = desktop.tool(words)
-            #expect(refused.status == 1 && refused.error.contains("read only"), "\(refused)")
-        }
-    }
 
     @Test func `watch shows a file's change as one of its layer, with the value`() throws {
         try desktop.write(#"{"Theme": "dark", "Gone": 1}"#, to: "\(Self.app).json", in: .managed)
@@ -132,44 +101,9 @@ extension LayerFilesToolTests {
     }
 }
 
-// MARK: Completion, and no service
+// MARK: No service
 
 extension LayerFilesToolTests {
-    private func candidates(_ words: String...) throws -> [String] {
-        try desktop.tool(["complete", "--"] + words).requireOutput().split(separator: "\n")
-            .map { String($0.prefix { $0 != "\t" }) }
-    }
-
-    @Test func `Completion knows layers that are only read, and keys that are only locked`() throws
-    {
-        try desktop.write(
-            #"{"Theme": "dark", "$locked": ["Frozen", "Pre*"]}"#, to: "\(Self.app).json",
-            in: .managed)
-        try desktop.write(#"{"Size": 3}"#, to: "org.example.Other.json", in: .vendor)
-        desktop.tool("write", "\(Self.app)@host", "Mine", "-int", "1")
-        try desktop.awaitKeys(in: "\(Self.app)@managed", "Theme")
-        try desktop.awaitKeys(in: "org.example.Other@system", "Size")
-        let own = ["\(Self.app)@host"]
-        // What only files give can be written over in the domain itself.
-        let written = [Self.app] + own + ["org.example.Other"]
-        let all = (own + ["\(Self.app)@managed", "org.example.Other@system"])
-        for verb in ["read", "export", "keys", "watch", "read-type"] {
-            #expect(try candidates(verb, "org") == all, "\(verb)")
-        }
-        for verb in ["write", "delete", "import", "rename"] {
-            #expect(try candidates(verb, "org") == written, "\(verb)")
-        }
-        for words in [["explain"], ["locked"], ["read", "--effective"], ["keys", "--effective"]] {
-            let found = try desktop.tool(["complete", "--"] + words + ["org"]).requireOutput()
-            #expect(found == "\(Self.app)\norg.example.Other\n", "\(words)")
-        }
-        #expect(try candidates("locked", Self.app, "") == ["Frozen", "Mine", "Theme"])
-        #expect(try candidates("read", "--effective", Self.app, "Th") == ["Theme"])
-        #expect(try candidates("read", "\(Self.app)@managed", "") == ["Theme"])
-        #expect(try candidates("expl") == ["explain"])
-        #expect(try candidates("read", "--eff") == ["--effective"])
-    }
-
     /// Runs the tool, and the daemon that it runs, with another `/etc` put over the machine's, which
     /// has the mandatory files.
     private func onMachine(_ words: [String], environment: [String: String]) -> ProgramResult {

@@ -48,40 +48,6 @@ import Testing
         #expect(error.status == 0 && error.output == "1\n")
     }
 
-    @Test(arguments: [
-        "read a.b odd --json", "read a.b --json", "read --json", "find --json odd",
-        "export a.b - --format json", "inspect a.b odd --json", "inspect a.b odd --json --pretty",
-    ])
-    func `On a terminal JSON is JSON, and control characters have no effect`(line: String) throws {
-        desktop.tool("write", "a.b", "odd", "--json", #"["v\u001b[31m\u009b\u202e"]"#)
-        let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
-        // Python's words for the text have two backslashes for one.
-        #expect(shown.contains(#"v\\u001b[31m\\u009b\\u202e""#), "\(shown)")
-        #expect(shown.hasSuffix("\n0\n"))
-    }
-
-    @Test(arguments: ["keys a.b", "keys -0 a.b", "keys --json a.b", "read --\u{1B}[31m\u{202E}"])
-    func `Neither a key nor a wrong word reaches a terminal unescaped`(line: String) throws {
-        desktop.tool("write", "a.b", "k\u{1B}[31m\u{202E}", "-int", "1")
-        let shown = try desktop.onTerminal(line.split(separator: " ").map(String.init))
-        let raw = shown.replacing(#"\\"#, with: "")
-        #expect(!raw.contains(#"\x1b"#) && !raw.contains(#"\u202e"#), "\(shown)")
-        #expect(raw.contains("[31m"), "\(shown)")
-    }
-
-    @Test func `Of a long wrong word the beginning is shown`() {
-        let word = String(repeating: "x", count: 30_000)
-        let lines = [
-            [word], ["write", "a.b", "key", "-bool", word], ["read", "a.b.\(word)"],
-            ["export", "--format=\(word)", "a.b", "-"],
-        ]
-        for line in lines {
-            let answer = desktop.tool(line)
-            #expect(answer.status != 0 && answer.error.contains("xxx…"))
-            #expect(answer.complaint.count < 300, "\(answer.error)")
-        }
-    }
-
     @Test func `Sentences end with one full stop`() throws {
         #expect(
             desktop.tool("reed").error

@@ -10,44 +10,6 @@ import Testing
 
     init() throws { desktop = try Desktop() }
 
-    @Test func `A damaged row of a backup costs that key, and a damaged backup changes nothing`()
-        throws
-    {
-        for key in ["Bad", "Good", "Third"] {
-            desktop.call("SetValue", "org.example.App", key, "<1>")
-        }
-        let name = try desktop.tool("backup", "now").requireOutput()
-            .trimmingCharacters(in: .newlines)
-        let path = "\(desktop.backupsPath)/\(name).db"
-        desktop.run(
-            "/usr/bin/python3", "-c",
-            """
-            import sqlite3, sys
-            store = sqlite3.connect(sys.argv[1])
-            store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
-            store.commit()
-            """, path)
-        for key in ["Bad", "Good", "Third", "Added"] {
-            desktop.call("SetValue", "org.example.App", key, "<2>")
-        }
-        let restored = try desktop.tool("backup", "restore", name).requireOutput()
-        #expect(
-            restored.contains("\(name): 2 keys set, 0 removed\n1 value in the backup is damaged"))
-        #expect(
-            desktop.tool("read", "org.example.App").output
-                == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")
-
-        desktop.run("truncate", "-s", "-4096", path)
-        let refused = desktop.tool("backup", "restore", name)
-        #expect(refused.status == 1)
-        #expect(refused.error.contains("\(name) is damaged, and nothing of it was restored"))
-        desktop.run("sh", "-c", "echo text > \(path)")
-        #expect(desktop.tool("backup", "restore", name).status == 1)
-        #expect(
-            desktop.tool("read", "org.example.App").output
-                == "{\n    Added = 2;\n    Bad = 2;\n    Good = 1;\n    Third = 1;\n}\n")
-    }
-
     @Test
     func `A dry run with more keys than a reply can hold says so, and changes nothing`()
         throws
@@ -74,18 +36,6 @@ import Testing
         #expect(output.hasPrefix("org.defaultsd.Defaults1.Error.TooLarge "), "\(output)")
         #expect(output.hasSuffix("Restore fewer domains at a time.\n"), "\(output)")
         #expect(try desktop.backupNames("undo").isEmpty)
-    }
-
-    @Test func `The oldest backup can be restored although another is made to undo it`() throws {
-        for number in 1...7 {
-            desktop.tool("write", "org.example.App", "Key", "-int", "\(number)")
-            #expect(desktop.tool("backup", "now").status == 0)
-        }
-        let oldest = try desktop.backupNames("manual")[0]
-        #expect(oldest.hasSuffix("-2-manual"))
-        #expect(desktop.tool("backup", "restore", oldest).status == 0)
-        #expect(desktop.tool("read", "org.example.App", "Key").output == "1\n")
-        #expect(try desktop.backupNames("manual").contains(oldest))
     }
 
     @Test func `Others write and read while a large backup is restored, and memory stays bounded`()

@@ -45,10 +45,11 @@ import Testing
         ("read --effective a.b --json", ""), ("explain a.b", ""), ("keys org.example.None", ""),
     ]
 
-    /// Replaces the directories, which are not the same.
+    /// Replaces the directories, and when something was done, which are not the same.
     private func plain(_ text: String) -> String {
         text.replacing(session.path(of: "a.b.json", in: .managed), with: "FILE")
             .replacing(desktop.path(of: "a.b.json", in: .managed), with: "FILE")
+            .replacing(/Last changed [-\d]+ [:\d]+/, with: "Last changed")
     }
 
     @Test func `Each line has the same status and prints the same`() async throws {

@@ -29,23 +29,6 @@ import Testing
 
     private let book = #"{"$class":"Book","title":"Dune"}"#
 
-    @Test func `The tool reads them as the references that they were`() throws {
-        #expect(
-            desktop.tool("write", Self.app, "Written", "--archive", file("archive")).error == "")
-        #expect(desktop.tool("import", Self.app, file("archive"), "--key", "Imported").error == "")
-        #expect(desktop.tool("import", Self.app, file("domain")).error == "")
-        for key in ["Written", "Imported", "Book"] {
-            #expect(desktop.tool("read", Self.app, key, "--json").output == book + "\n", "\(key)")
-        }
-        #expect(try desktop.tool("inspect", file("archive")).requireOutput().contains("Dune"))
-    }
-
-    @Test func `One outside of an archive is refused, and nothing is imported`() {
-        let refused = desktop.tool("import", Self.app, file("stray"))
-        #expect(refused.status == 1 && refused.error.contains("CF$UID"), "\(refused)")
-        #expect(desktop.tool("read", Self.app, "Number").status == 1)
-    }
-
     @Test func `The service refuses them by every call that takes archives`() throws {
         let answers = try desktop.python(
             """

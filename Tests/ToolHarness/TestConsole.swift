@@ -3,6 +3,7 @@ import DefaultsClient
 import Glibc
 import Synchronization
 import SystemCalls
+import TestSupport
 
 @testable import defaultsctl
 
@@ -42,14 +43,22 @@ final class TestConsole: Console {
         rest = Mutex(input[...])
     }
 
+    /// Runs the command line to its end.
+    func run() async -> ProgramResult {
+        let status = await Defaultsctl.$console.withValue(self) {
+            await Defaultsctl.outcome { Array(words.dropFirst()) }
+        }
+        let printed = printed.withLock { $0 }
+        return ProgramResult(
+            status: status, output: String(decoding: printed.output, as: UTF8.self),
+            error: String(decoding: printed.error, as: UTF8.self))
+    }
+
     /// Standard output.
     var output: [UInt8] { printed.withLock { $0.output } }
 
-    /// Standard error.
-    var error: [UInt8] { printed.withLock { $0.error } }
-
-    /// Both, in the order in which they came.
-    var screen: [UInt8] { printed.withLock { $0.screen } }
+    /// Standard output and standard error, in the order in which they came.
+    var screen: String { printed.withLock { String(decoding: $0.screen, as: UTF8.self) } }
 
     /// 2024-02-29 12:00:01 UTC.
     var now: timespec { timespec(tv_sec: 1_709_208_001, tv_nsec: 0) }

@@ -64,10 +64,7 @@ final class TestSession: @unchecked Sendable {
         _ words: [String], named program: String = "defaultsctl", input: String = "",
         as caller: TestCaller.Kind = .own
     ) async -> ProgramResult {
-        let (status, console) = await run([program] + words, Array(input.utf8), as: caller)
-        return ProgramResult(
-            status: status, output: String(decoding: console.output, as: UTF8.self),
-            error: String(decoding: console.error, as: UTF8.self))
+        await run(console([program] + words, Array(input.utf8), as: caller))
     }
 
     @discardableResult
@@ -77,39 +74,38 @@ final class TestSession: @unchecked Sendable {
 
     /// What a command line shows on a terminal, standard error with it.
     func onTerminal(_ words: [String], input: String = "") async -> (text: String, status: Int32) {
-        let (status, console) = await run(
+        let console = console(
             ["defaultsctl"] + words, Array(input.utf8), on: [.input, .output, .error])
-        return (String(decoding: console.screen, as: UTF8.self), status)
+        let status = await run(console).status
+        return (console.screen, status)
     }
 
     /// The standard output of a command line that succeeds, byte for byte.
     func bytes(_ words: String..., input: [UInt8] = []) async -> [UInt8] {
-        let (status, console) = await run(["defaultsctl"] + words, input)
-        #expect(status == 0, "\(words): \(String(decoding: console.error, as: UTF8.self))")
+        let console = console(["defaultsctl"] + words, input)
+        let result = await run(console)
+        #expect(result.status == 0, "\(words): \(result.error)")
         return console.output
     }
 
-    private func run(
+    private func console(
         _ words: [String], _ input: [UInt8], as caller: TestCaller.Kind = .own,
         on terminal: Set<StandardStream> = []
-    ) async -> (status: Int32, TestConsole) {
+    ) -> TestConsole {
         let service = service.running
-        let console = TestConsole(
-            words, variables: environment, input: input, terminal: terminal
-        ) {
+        return TestConsole(words, variables: environment, input: input, terminal: terminal) {
             let socket = try await service.admit(caller).socket
             return try await RemoteDefaults.connect(toPeerAt: socket, on: service.stage.loop)
         }
+    }
+
+    private func run(_ console: TestConsole) async -> ProgramResult {
+        let line = console.words.joined(separator: " ")
         do {
-            let pending = try await service.stage.run(words.joined(separator: " ")) {
-                await Defaultsctl.$console.withValue(console) {
-                    await Defaultsctl.outcome { Array(words.dropFirst()) }
-                }
-            }
-            return (try pending.get(), console)
+            return try await service.running.stage.run(line) { await console.run() }.get()
         } catch {
-            Issue.record(error, "\(words)")
-            return (124, console)
+            Issue.record(error, "\(line)")
+            return ProgramResult(status: 124, output: "", error: "\(error)")
         }
     }
 
@@ -118,6 +114,11 @@ final class TestSession: @unchecked Sendable {
     /// The generation of the last change.
     func generation() async throws -> UInt64 {
         try await properties().uint64(Contract.currentGeneration)
+    }
+
+    /// The generation up to which every change is on disk.
+    func durableGeneration() async throws -> UInt64 {
+        try await properties().uint64(Contract.durableGeneration)
     }
 
     /// How many changes are not on disk yet.
@@ -135,6 +136,17 @@ final class TestSession: @unchecked Sendable {
     }
 
     var databasePath: String { service.files.database + "/defaults.db" }
+
+    /// Sets a value as another program.
+    func set(_ domain: String, _ key: String, _ value: Value) async throws {
+        try await service.peer.set(domain, key, value)
+    }
+
+    /// Stores an archive as another program.
+    func set(_ domain: String, _ key: String, _ archive: [UInt8]) async throws {
+        try await service.peer.call(
+            Contract.Set.self, (domain: domain, key: key, archive: archive))
+    }
 
     // MARK: The files of administrators and vendors
 

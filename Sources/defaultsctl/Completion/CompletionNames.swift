@@ -1,4 +1,3 @@
-import DBus
 import DefaultsClient
 import DefaultsTerms
 import OwnedDocuments
@@ -70,11 +69,7 @@ struct LiveNames: CompletionNames {
     private func ask<Names: RangeReplaceableCollection & Sendable>(
         _ question: (RemoteDefaults) async throws -> Names
     ) async -> Names {
-        guard let loop = Defaultsctl.console.loop,
-            case .service(let connection) = await ServiceSearch(on: loop).run()
-        else { return Names() }
-        let names = try? await question(RemoteDefaults(over: connection))
-        await connection.close()
-        return names ?? Names()
+        // As if the command needed the bus: no daemon is started to complete a line.
+        (try? await ServiceSession.run(needsBus: true, question)) ?? Names()
     }
 }

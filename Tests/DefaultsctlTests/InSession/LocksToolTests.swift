@@ -143,14 +143,4 @@ extension LocksToolTests {
         #expect(refused.error.contains("is locked for all applications by the administrator"))
         #expect(await session.tool("delete", Self.app, "Shared").error == refused.error)
     }
-
-    @Test func `An import in several changes is refused before the first`() async throws {
-        try await session.write(#"{"$locked": ["Zlast"]}"#, to: "\(Self.app).json", in: .managed)
-        let large = String(repeating: "x", count: 12 << 20)
-        let values = ["A", "B", "C"].map { #""\#($0)": "\#(large)""# } + [#""Zlast": 1"#]
-        let file = try session.directory.write("{\(values.joined(separator: ","))}", to: "large")
-        let answer = await session.tool("import", Self.app, file)
-        #expect(answer.status == 1 && answer.error.contains("Zlast"), "\(answer.error)")
-        #expect(await session.tool("keys", Self.app).status == 1)
-    }
 }
