@@ -308,6 +308,12 @@ let package = Package(
                 logging,
             ]),
         tests(
+            "ToolHarness",
+            [
+                "defaultsctl", "DBus", "DefaultsClient", "DefaultsFiles", "DefaultsProtocol",
+                "ServiceHarness", "SystemCalls", "TestSupport",
+            ]),
+        tests(
             "DefaultsServiceTests",
             [
                 "DefaultsCore", "DefaultsService", "DefaultsFiles", "DefaultsModel",
@@ -321,7 +327,12 @@ let package = Package(
                 "OwnedDocuments", "YAMLDocuments", "KeyedArchive", "PropertyList", "ValuePaths",
                 "XMLPropertyList", "TestSupport",
             ]),
-        tests("DefaultsctlTests", ["defaultsctl", "DomainForms", "KeyedArchive", "RoamingTerms"]),
+        tests(
+            "DefaultsctlTests",
+            [
+                "defaultsctl", "DBus", "DefaultsFiles", "DomainForms", "KeyedArchive",
+                "RoamingTerms", "ServiceHarness", "TestSupport", "ToolHarness",
+            ]),
         tests(
             "DefaultsSecretsTests",
             ["DefaultsSecrets", "DBus", "KeyedArchive", "TestSupport", "TestTiers"]),
@@ -375,11 +386,11 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "DefaultsClient", "DefaultsProtocol", "DefaultsRoaming", "RoamingDirectory",
-                "DefaultsTerms", "RoamingTerms", "DBus", "KeyedArchive", "TestSupport",
-                "PageReader", "ClientProgram", "MigratingProgram",
+                "DefaultsClient", "DefaultsFiles", "DefaultsProtocol", "DefaultsRoaming",
+                "DefaultsTerms", "RoamingDirectory", "RoamingTerms", "DBus", "KeyedArchive",
+                "TestSupport", "PageReader", "ClientProgram", "MigratingProgram",
                 "ConfinedProgram", "RoamTorture", "Accounts", "BooksOwned", "GameOptions",
-                "Library", "ScaryBugs", "TestTiers",
+                "Library", "ScaryBugs", "TestTiers", "ToolHarness",
             ]),
     ]
 )

@@ -1,8 +1,6 @@
 package import class DBus.EventLoop
-import DefaultsFiles
 import DefaultsModel
 package import DefaultsStorage
-import DefaultsTerms
 package import Logging
 
 /// Who hears of the settings: the service on the bus.
@@ -57,7 +55,7 @@ package final class Settings {
     /// When the files of layers are read.
     let layerSchedule: LayerSchedule
     /// Backups and other upkeep that is in progress or waits.
-    package let upkeep = Upkeep()
+    let upkeep = Upkeep()
     /// The changes that wait until their makers know of them.
     let announcements = Announcements()
     let loop: EventLoop
@@ -101,15 +99,19 @@ package final class Settings {
         layerSchedule = LayerSchedule(of: layers.places, on: loop)
         store.observer = self
         layerSchedule.read = { begin(.readLayers) }
-        store.delays = { [options] in options.delays }
+        store.delays = { [weak options] in options?.delays ?? .init() }
     }
 
-    /// Begins: reads the files of layers, and writes what the previous process has left.
+    /// Reads the files of layers, before anybody can ask.
     package nonisolated(nonsending) func start(
         telling observer: any SettingsObserver
     ) async {
         self.observer = observer
         await readLayers()
+    }
+
+    /// Writes what the previous process has left, and removes what it has removed from the file.
+    package nonisolated(nonsending) func goOn() async {
         store.noteRecovered()
         await tidyUpAfterStart()
     }
@@ -149,12 +151,6 @@ package final class Settings {
 
     // MARK: What callers may use
 
-    /// What a caller can read.
-    package func view(for access: CallerAccess) -> DatabaseView {
-        guard let scope = rights.scope(of: access) else { return store.view }
-        return store.view.limited(to: scope)
-    }
-
     /// How the names in a call are read that changes nothing.
     package var names: CheckedNames { CheckedNames(hosts: store.hosts) }
 
@@ -166,16 +162,21 @@ package final class Settings {
         if case .success = await store.durability() { await tidyAtEnd() }
     }
 
-    /// Waits until no long call reads, writes what is pending, and closes the database.
+    /// Waits until no long call reads, and writes what is pending.
+    ///
+    /// Nothing may suspend between this and ``close(with:)``.
     ///
     /// - Returns: The error of the disk, if it refuses. The crash journal keeps the changes.
-    package nonisolated(nonsending) func end() async -> DiskKeeper.Outcome {
+    package nonisolated(nonsending) func rest() async -> DiskKeeper.Outcome {
         await lanes.snapshotsClosed()
-        let outcome = await store.durabilityAtRest()
+        return await store.durabilityAtRest()
+    }
+
+    /// Does nothing more, and closes the database.
+    package nonisolated(nonsending) func close(with outcome: DiskKeeper.Outcome) async {
         memory.end()
         layerSchedule.end()
         await store.close(with: outcome)
-        return outcome
     }
 
     /// Whether another thread works for it.
@@ -187,14 +188,16 @@ package final class Settings {
 extension Settings: StoreObserver {
     func flushEnded() { usage.noteFlush() }
 
-    func flushed(hasChores: Bool) {
-        observer?.flushed()
+    func flushed() { observer?.flushed() }
+
+    func mayDoUpkeep(hasChores: Bool) {
         backUpDaily()
         if hasChores { tidyUp() }
     }
 
+    func replaced() { usage.readAgain() }
+
     func repaired(_ repair: CompletedRepair) {
-        usage.readAgain()
         for domain in repair.domains { noteChange(of: domain.domain) }
         announce(repair.domains.map { Announcement($0, at: store.generation) })
     }

@@ -41,7 +41,7 @@ struct Defaultsctl: AsyncParsableCommand {
     static func main() {
         StandardDescriptors.fill()
         do {
-            try MainThread.run { await runAndExit() }
+            try MainThread.run { Glibc.exit(await outcome(of: arguments)) }
         } catch {
             Complaint.say("\(error)")
             Glibc.exit(EX_OSERR)
@@ -64,48 +64,57 @@ struct Defaultsctl: AsyncParsableCommand {
         return words
     }
 
-    private static func runAndExit() async -> Never {
-        var words: [String] = []
+    /// Runs a command line, and prints what is wrong with it.
+    ///
+    /// - Parameter words: The words after the program's name.
+    /// - Returns: The exit status.
+    static func outcome(of words: () throws -> [String]) async -> Int32 {
+        var line: [String] = []
         do {
-            words = try arguments()
-            var command = try command(words)
+            line = try words()
+            var command = try command(line)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
-            exit()
-        } catch  where exitCode(for: error) == .success {
-            // Help, the version, or a completion script.
-            let text = fullMessage(for: error)
-            let written = Result { try SafeOutput.print(text) }
-            guard case .failure(let failure) = written else { exit() }
-            Complaint.say(ToolError(failure))
-            exit(withError: ToolError.refused)
-        } catch let status as ExitCode {
-            // The command has reported its failure.
-            end(with: status, of: words)
-        } catch  where exitCode(for: error) == .validationFailure && !(error is ToolError) {
-            Complaint.say(withHint(message(for: error)))
-            end(with: .validationFailure, of: words)
+            return EXIT_SUCCESS
         } catch {
-            let failure = ToolError(error)
-            Complaint.say(failure)
-            end(with: failure.exitCode, of: words)
+            let status = report(error)
+            if status == ToolError.wrongLine { showUsage(of: line) }
+            return status.rawValue
         }
     }
 
-    /// Ends the program.
+    /// Prints an error, or what the command line has asked for in place of a command.
     ///
-    /// After a wrong command line it prints the usage of the verb, if a person reads it: in a log, it
-    /// would hide the sentence.
-    private static func end(with status: ExitCode, of words: [String]) -> Never {
-        if status == ToolError.wrongLine, isatty(STDERR_FILENO) == 1 {
-            for (place, line) in Usage.lines(of: words).enumerated() {
-                fputs("\(place == 0 ? "usage:" : "      ") \(line)\n", stderr)
-            }
+    /// - Returns: The exit status.
+    private static func report(_ error: any Error) -> ExitCode {
+        if exitCode(for: error) == .success {
+            // Help, the version, or a completion script.
+            let text = fullMessage(for: error)
+            let written = Result { try SafeOutput.print(text) }
+            guard case .failure(let failure) = written else { return .success }
+            Complaint.say(ToolError(failure))
+            return ToolError.refused
         }
-        Glibc.exit(status.rawValue)
+        // The command has reported its failure.
+        if let status = error as? ExitCode { return status }
+        if exitCode(for: error) == .validationFailure, !(error is ToolError) {
+            Complaint.say(withHint(message(for: error)))
+            return .validationFailure
+        }
+        let failure = ToolError(error)
+        Complaint.say(failure)
+        return failure.exitCode
+    }
+
+    /// Prints the usage of the verb, if a person reads it: in a log, it would hide the sentence.
+    private static func showUsage(of words: [String]) {
+        guard console.isTerminal(.error) else { return }
+        for (place, line) in Usage.lines(of: words).enumerated() {
+            console.complain("\(place == 0 ? "usage:" : "      ") \(line)\n")
+        }
     }
 
     /// What is wrong with a command line, with a hint.

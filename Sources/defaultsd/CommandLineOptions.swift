@@ -78,6 +78,10 @@ struct CommandLineOptions {
         try checkServices()
     }
 
+    /// The doors and whom they serve, each on a line of the option.
+    private static let doors = Doors.summaries.map { "\($0.name), \($0.summary)" }
+        .joined(separator: ";\n" + String(repeating: " ", count: 18))
+
     static let help = """
         usage: defaultsd [--replace | --peer FD] [--database DIR] [--managed DIR]
                          [--recommended DIR] [--vendor DIR] [--serve LIST] [--verbose]
@@ -102,9 +106,7 @@ struct CommandLineOptions {
           --vendor DIR    read the vendors' values from DIR
                           (default: /usr/share/defaultsd)
           --serve LIST    be these services for unmodified programs, too; LIST has names
-                          with commas between them: xfconf, the settings of Xfce;
-                          dconf, those of programs that use dconf's library;
-                          portal, a backend of the Settings portal
+                          with commas between them: \(doors)
           --verbose       log each write to disk
           --priorities    begin each line of the log with its priority, such as <4>,
                           even if standard error is not the journal

@@ -79,9 +79,29 @@ import Testing
         }
     }
 
-    @Test func `The names of doors are those of the files that say that they are adopted`() {
-        #expect(Doors.names == ["xfconf", "dconf", "portal"])
-        #expect(
-            Doors.named(["portal", "xfconf", "unknown"]).map { $0.name } == ["xfconf", "portal"])
+    @Test func `A value of this machine is changed there, as programs see it`() async throws {
+        try await withDoor { service in
+            try await service.caller.set("\(FakeDoor.domain)@host", "Size", .int64(1))
+            _ = try await call("Write", .string("Size"), .variant(.int64(9)), in: service)
+            let seen = try await call("Read", .string("Size"), in: service)
+            #expect(seen == [.variant(.int64(9))])
+            _ = try await call("Reset", .string("Size"), in: service)
+            await #expect(throws: DBusError.self) {
+                try await call("Read", .string("Size"), in: service)
+            }
+        }
+    }
+
+    @Test func `An error that comes later, from another thread, is the door's own, too`()
+        async throws
+    {
+        try await withDoor { service in
+            let large = Value.string(String(repeating: "x", count: 1 << 20))
+            let error = await #expect(throws: DBusError.self) {
+                // The name is checked where the value is read, which is another thread.
+                try await call("Write", .string(""), .variant(large), in: service)
+            }
+            #expect(error?.name == "org.example.Desk.Refused")
+        }
     }
 }

@@ -12,6 +12,7 @@ import KeyedArchive
 /// Its programs read and write the keys of one domain by name, and hear of each change with the value.
 final class FakeDoor: Door {
     static let name = "desk"
+    static let summary = "the settings of a desktop that does not exist"
     static let busName: BusName = "org.example.Desk"
     static let path: ObjectPath = "/org/example/Desk"
     static let interface: InterfaceName = "org.example.Desk"
@@ -49,12 +50,14 @@ final class FakeDoor: Door {
         switch call.member {
         case "Read": try read(call)
         case "Write": try write(call)
-        default: try reset(call)
+        case "Reset": try reset(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 
     func refusal(for error: any Error) -> any Error {
-        (error as? ContractError).map { DBusError("org.example.Desk.Refused", $0.message) } ?? error
+        guard let error = error as? any ErrorReply, !(error is DBusError) else { return error }
+        return DBusError("org.example.Desk.Refused", error.errorMessage)
     }
 
     private func read(_ call: MethodCall) throws {
@@ -63,8 +66,7 @@ final class FakeDoor: Door {
         let view = face.view(for: call, of: layers[0])
         for layer in layers where face.layers.mayHaveKeys(layer) {
             guard let stored = try view.value(layer, key) else { continue }
-            let value = try VariantForm.value(validating: stored.archive)
-            return try call.reply { try $0.writeValue(.variant(value)) }
+            return try face.reply(to: call, with: stored) { try $1.writeValue(.variant($0)) }
         }
         throw DBusError("org.example.Desk.NoSuchKey", "There is no setting \(key.name).")
     }
@@ -77,21 +79,24 @@ final class FakeDoor: Door {
             guard case .variant(let value) = try arguments.readValue() else {
                 throw DBusError(.invalidSignature, "The value is not a variant.")
             }
+            // This refuses a program in a sandbox that may not change the domain.
+            _ = try names.domain(Self.domain)
             let archive = try VariantForm.archive(of: value)
-            return (domain: try names.domain(Self.domain), key: key, archive: archive)
+            try ContractError.checkSize(of: archive)
+            return (key: key, archive: archive)
         } then: { face, call, setting in
+            let layer = try face.layerOfChange(setting.key, in: Self.domain)
             try face.settings.set(
-                setting.domain, setting.key, to: setting.archive, by: face.caller(of: call)
+                layer, setting.key, to: setting.archive, by: face.caller(of: call)
             ) { door.answer(call, $0) }
         }
     }
 
     private func reset(_ call: MethodCall) throws {
-        let names = face.changingNames(for: call)
-        let (domain, key) = try call.arguments {
-            (try names.domain(Self.domain), try Key($0.readString()))
-        }
-        try face.settings.remove(key, of: domain, by: face.caller(of: call)) {
+        _ = try face.changingNames(for: call).domain(Self.domain)
+        let key = try call.arguments { try Key($0.readString()) }
+        let layer = try face.layerOfChange(key, in: Self.domain)
+        try face.settings.remove(key, of: layer, by: face.caller(of: call)) {
             self.answer(call, $0)
         }
     }
@@ -103,13 +108,8 @@ final class FakeDoor: Door {
         }
     }
 
-    /// The layers that programs see, the strongest first.
     private var layers: [Domain] {
-        get throws {
-            try [.managed, .host(face.hosts.this.id), .domain, .system].map {
-                try Domain(name: Self.domain, layer: $0)
-            }
-        }
+        get throws { try face.layersOfDesktop(Self.domain) }
     }
 
     private func signal(for change: KeySignals.Change) throws -> KeySignal? {

@@ -154,4 +154,29 @@ import Testing
                 })
         #expect(page.contains("domain `\(ServiceOption.domain)`"))
     }
+
+    @Test func `What lists doors by hand has those of the sources, by their names on the bus`()
+        throws
+    {
+        let folder = Desktop.packageDirectory + "Sources/DefaultsService/Doors/"
+        let list = try text("Sources/DefaultsService/Doors/Door.swift")
+            .firstMatch(
+                of: /static var all: \[any Door\.Type\] \{\s*\[(.*?)\]\s*\}/.dotMatchesNewlines())
+        let doors = try #require(list).1.matches(of: /(\w+)Door\.self/).map { String($0.1) }
+        #expect(doors.count > 2)
+        let installed = try text("Makefile").firstMatch(of: /\nADOPTED_NAMES = (.*)\n/)
+        let names = try #require(installed).1.split(separator: " ")
+        #expect(names.count == doors.count)
+        let page = try text("Documentation/desktop.md")
+        for door in doors {
+            let source = try String(
+                contentsOfFile: folder + "\(door)/\(door)Door.swift", encoding: .utf8)
+            let word = try #require(source.firstMatch(of: /static let name = "(\w+)"/)).1
+            #expect(
+                page.contains("defaultsctl adopt \(word)") || page.contains("`\(word)`"), "\(door)")
+            // The name on the bus is in the module that daemon and tool share.
+            let shared = try text("Sources/Defaults\(door)/\(door).swift")
+            #expect(names.contains { shared.contains("\"\($0)\"") }, "\(door)")
+        }
+    }
 }

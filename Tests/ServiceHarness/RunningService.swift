@@ -50,8 +50,16 @@ final class RunningService: Sendable {
         return RunningService(service, connection, peer, on: stage, in: place)
     }
 
-    /// Connects a program, as the daemon's own socket does, with credentials that are given.
+    /// Connects a program, whose signals and replies are noted.
     func caller(_ kind: TestCaller.Kind) async throws -> TestCaller {
+        let (socket, name) = try await admit(kind)
+        return try await TestCaller(calling: socket, as: name, on: stage)
+    }
+
+    /// Lets a program in, as the daemon's own socket does, with credentials that are given.
+    ///
+    /// - Returns: Its end of the socket, and its name.
+    func admit(_ kind: TestCaller.Kind) async throws -> (socket: FileDescriptor, name: String) {
         let number = callers.add(1, ordering: .relaxed).newValue
         let name = ":direct.\(number)"
         let (ours, theirs) = try UnixSocket.pair()
@@ -61,7 +69,7 @@ final class RunningService: Sendable {
             try Connection(serving: ours, named: name, as: credentials, like: connection, on: loop)
         }
         stage.add(served)
-        return try await TestCaller(calling: theirs, as: name, on: stage)
+        return (theirs, name)
     }
 
     /// Ends in order.

@@ -80,15 +80,7 @@ extension Service {
     /// Closes what it has open, without order.
     fileprivate func closeFiles() async {
         face.end()
-        await settings.closeAtOnce()
-    }
-}
-
-extension Settings {
-    fileprivate nonisolated(nonsending) func closeAtOnce() async {
-        memory.end()
-        layerSchedule.end()
-        await store.close(with: .success(store.generation))
+        await settings.close(with: .success(settings.store.generation))
     }
 }
 

@@ -39,7 +39,8 @@ final class TestService {
 
     private let place: TestPlace
     private let lines = LogLines()
-    private var running: RunningService
+    /// The service from its last start.
+    private(set) var running: RunningService
     /// Where it runs; nil is this machine.
     private var machine: TestMachine?
 

@@ -9,6 +9,11 @@ public struct ProgramResult: Sendable {
     /// Standard error.
     public let error: String
 
+    /// What something else than a program left behind, such as a command line in the process of a test.
+    public init(status: Int32, output: String, error: String) {
+        (self.status, self.output, self.error) = (status, output, error)
+    }
+
     /// Runs a program to its end.
     ///
     /// - Parameters:

@@ -206,7 +206,10 @@ extension DBusError {
             "The object at \(quoted(path.string)) has no interface \(quoted(interface)).")
     }
 
-    static func unknownMethod(_ member: MemberName, of interface: InterfaceName?) -> DBusError {
+    /// Nobody answers a method.
+    package static func unknownMethod(
+        _ member: MemberName, of interface: InterfaceName?
+    ) -> DBusError {
         DBusError(
             .unknownMethod,
             interface.map { "The interface '\($0)' has no method \(quoted(member.string))." }

@@ -1,8 +1,7 @@
 import DefaultsModel
 import DefaultsStorage
-import DefaultsTerms
 
-/// The values that decide what programs may do: grants and quotas.
+/// The values that decide what programs may do and how the service works: grants, quotas and options.
 ///
 /// They are in a domain, as all settings. So the administrator's layer is above the user's, and a
 /// vendor may have values below it.
@@ -24,18 +23,16 @@ final class Policies {
 
     /// The value of a key in the strongest layer that has it.
     ///
-    /// - Returns: Nil if there is none, or if it is too large or cannot be read.
+    /// - Returns: Nil if there is none; a value that decides nothing if it is too large or cannot be read.
     func value(of key: Key, in name: String) -> PolicyValue? {
         for domain in layers(of: name) {
             do {
                 guard let size = try store.database.size(domain, key) else { continue }
                 guard size <= Self.largest, let stored = try store.database.value(domain, key)
-                else {
-                    return nil
-                }
+                else { return .other }
                 return try PolicyValue(validating: stored.archive)
             } catch {
-                return nil
+                return .other
             }
         }
         return nil

@@ -1,7 +1,8 @@
 import KeyedArchive
 import PropertyList
 
-/// A value that decides what programs may do, as far as such values have parts that count.
+/// A value that decides what programs may do or how the service works, as far as such values have parts
+/// that count.
 enum PolicyValue {
     case text(String)
     case integer(Int128)
@@ -12,7 +13,7 @@ enum PolicyValue {
     case other
 
     /// The limits within which such a value is read.
-    private static let limits = ValueFormLimits(size: 1 << 20, depth: 16, count: 1 << 16)
+    private static let limits = ValueFormLimits(size: 32 << 20, depth: 32, count: 1 << 18)
 
     /// - Parameter archive: The archive, as it is stored.
     /// - Throws: If it is not a valid archive, or exceeds a limit.

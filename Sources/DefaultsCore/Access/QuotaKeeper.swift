@@ -1,5 +1,4 @@
 package import DefaultsModel
-import DefaultsStorage
 import DefaultsTerms
 
 /// What programs have stored and set lately, beside what they may.

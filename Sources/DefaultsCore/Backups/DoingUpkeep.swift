@@ -1,5 +1,4 @@
 import class DBus.EventLoop
-import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import Logging

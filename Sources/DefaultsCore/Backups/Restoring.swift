@@ -2,7 +2,6 @@ import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
 import Glibc
-import KeyedArchive
 import Logging
 import SystemCalls
 

@@ -1,5 +1,4 @@
 package import DefaultsModel
-import DefaultsProtocol
 package import DefaultsStorage
 import DefaultsTerms
 

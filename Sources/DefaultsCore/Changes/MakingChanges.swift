@@ -66,7 +66,7 @@ extension Settings {
     }
 
     /// Answers a call that changes nothing, or whose change was made before.
-    package func confirm(
+    func confirm(
         _ generation: Generation, isDurable: Bool = false,
         then reply: @escaping (Outcome) -> Void
     ) {

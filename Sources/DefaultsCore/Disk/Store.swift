@@ -1,6 +1,5 @@
 import class DBus.EventLoop
 package import DefaultsModel
-import DefaultsProtocol
 package import DefaultsStorage
 import Glibc
 import Logging
@@ -14,10 +13,14 @@ protocol StoreObserver: AnyObject {
     /// A flush has succeeded or failed.
     func flushEnded()
     /// A flush has succeeded, and those who waited for it know.
+    func flushed()
+    /// What waited for the flush that has succeeded may go on, and there is time for upkeep.
     ///
     /// - Parameter hasChores: Whether the file should be made smaller.
-    func flushed(hasChores: Bool)
-    /// An intact store was made from the damaged one, and is in use.
+    func mayDoUpkeep(hasChores: Bool)
+    /// An intact store was made from the damaged one, and is in use: what was read before may be wrong.
+    func replaced()
+    /// The trouble with the damaged store is over.
     func repaired(_ repair: CompletedRepair)
     /// A repair was tried; those who wait go on after this.
     nonisolated(nonsending) func repairEnded() async
@@ -238,7 +241,7 @@ package final class Store {
             alarm.stop()
             begin(.repair(because: disk.beginRepair()))
         case .flush: flush()
-        case .wait(let due): alarm.set(after: now.duration(to: due)) { self.work() }
+        case .wait(let due): alarm.set(after: now.duration(to: due)) { [weak self] in self?.work() }
         case nil: break
         }
     }
@@ -280,8 +283,9 @@ package final class Store {
         Memory.returnFreePages()
         let durable = database.durableGeneration
         for waiter in reached { waiter.resume(.success(durable)) }
+        observer?.flushed()
         goOn()
-        observer?.flushed(hasChores: hasChores)
+        observer?.mayDoUpkeep(hasChores: hasChores)
     }
 
     /// Reports the failure to those who wait, and retries after a pause.
@@ -366,6 +370,7 @@ package final class Store {
             waiting = disk.endRepair(isSuccess: repair != nil, at: now)
             if let repair {
                 statistics.noteRepair()
+                observer?.replaced()
                 trouble.set(\.damage, "")
                 observer?.repaired(repair)
             }

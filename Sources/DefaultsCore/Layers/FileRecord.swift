@@ -73,6 +73,7 @@ struct FoundFile {
         try LayerDocument(contents.get(), of: file)
     }
 
+    /// A file may mean something else although its bytes are the same.
     private static func seed(of file: LayerFile) -> UInt64 {
         file.circumstances.map { XXH64.hash(Array($0.utf8), seed: 0) } ?? 0
     }

@@ -6,7 +6,7 @@ import Logging
 
 /// Keeps the layers that are made from files up to date.
 ///
-/// The values in files are stored in the store.database. So reads, generations, the record of changes,
+/// The values in files are stored in the database. So reads, generations, the record of changes,
 /// the page and the signal work as for every other layer, and a start parses only files that have
 /// changed.
 ///

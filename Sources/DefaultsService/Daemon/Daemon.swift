@@ -25,7 +25,7 @@ package actor Daemon {
     let callers: DaemonOptions.Callers
     let places: LayerPlaces
     /// The doors that are opened.
-    let doors: [any Door.Type]
+    private(set) var doors: [any Door.Type]
     let logger: Logger
     /// What this process, which is confined, asks about others; nil if it could not be started.
     private let helper: HelperProcess?
@@ -220,6 +220,12 @@ extension Daemon {
     /// Meanwhile calls wait. The calls that came are answered even if yet another daemon has taken
     /// the name by then.
     private func start(at location: DatabaseLocation) async throws {
+        doors.removeAll { door in
+            guard door.directories(beside: location) == nil else { return false }
+            logger.warning(
+                "\(door.name) is not served: the environment does not say where its files are.")
+            return true
+        }
         if callers == .busReplacingOther, try await relaysCalls(at: location) { return }
         if callers == .busReplacingOther {
             // The running daemon must not end for one that cannot serve.
@@ -233,7 +239,7 @@ extension Daemon {
         guard !isEnding else { return database.close() }
         confine(
             to: database.ownDirectories, or: database.nameInDirectory,
-            doors.map { $0.directories(beside: location) })
+            doors.compactMap { $0.directories(beside: location) })
         let writer = try database.makeWriter()
         let recovered = database.pendingNames
         let service = Service(

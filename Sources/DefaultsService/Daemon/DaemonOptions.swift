@@ -1,4 +1,3 @@
-import DefaultsCore
 import DBus
 package import DefaultsFiles
 import DefaultsStorage

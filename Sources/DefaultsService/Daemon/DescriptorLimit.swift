@@ -1,4 +1,3 @@
-import DefaultsCore
 import Glibc
 
 /// How many files this process may have open.

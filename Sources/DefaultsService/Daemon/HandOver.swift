@@ -1,6 +1,5 @@
 import DefaultsCore
 import DBus
-import DefaultsModel
 import DefaultsProtocol
 
 // Invariants

@@ -1,4 +1,3 @@
-import DefaultsCore
 import DBus
 import Logging
 import SystemCalls

@@ -1,4 +1,3 @@
-import DefaultsCore
 import DBus
 import DefaultsProtocol
 import DefaultsStorage

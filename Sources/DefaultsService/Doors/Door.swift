@@ -13,6 +13,8 @@ protocol Door: AnyObject, SendableMetatype {
     /// The word for it in the daemon's options, and the name of the file that says that the user has adopted
     /// it.
     static var name: String { get }
+    /// Whom it serves, for the help of the daemon, after its name.
+    static var summary: String { get }
     /// The name on the bus that programs call.
     static var busName: BusName { get }
     /// Its signals, as match rules see them.
@@ -28,10 +30,10 @@ protocol Door: AnyObject, SendableMetatype {
     /// Adds its files to those that layers are made from.
     static func addLayers(to places: inout LayerPlaces)
 
-    /// The directories of its own files.
+    /// The directories of its own files; nil if it cannot be served here.
     ///
     /// - Parameter database: Where the database is.
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories?
 
     /// Opens it; nil if it cannot be served here.
     ///
@@ -44,7 +46,7 @@ protocol Door: AnyObject, SendableMetatype {
     /// Answers a call, or keeps it and replies later.
     func answer(_ call: MethodCall) throws
 
-    /// What a caller gets in place of an error of the contract.
+    /// What a caller gets in place of an error, whenever it comes.
     func refusal(for error: any Error) -> any Error
 
     /// Begins its own work, after its objects are there.
@@ -79,7 +81,7 @@ struct DoorMethod {
 }
 
 /// The directories that a door uses.
-struct DoorDirectories {
+struct DoorDirectories: Equatable {
     /// Those whose files it changes.
     var own: [String] = []
     /// Those whose files it reads.
@@ -89,14 +91,33 @@ struct DoorDirectories {
 /// What most doors do not need.
 extension Door {
     static func addLayers(to places: inout LayerPlaces) {}
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories { .init() }
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories? { .init() }
     var keySignals: KeySignals? { nil }
     func refusal(for error: any Error) -> any Error { error }
     nonisolated(nonsending) func begin() async {}
     func changed(_ announcements: [Announcement], by maker: ObjectIdentifier?) {}
     nonisolated(nonsending) func published() async {}
     func freeMemory() {}
-    func end() { keySignals?.end() }
+    func end() {}
+}
+
+/// The layers that programs of desktops see.
+extension BusFace {
+    /// The layers of a domain, the strongest first.
+    ///
+    /// The global domain has no part in it: desktops do not know it.
+    func layersOfDesktop(_ name: String) throws -> [Domain] {
+        try [.managed, .host(hosts.this.id), .domain, .system].map {
+            try Domain(name: name, layer: $0)
+        }
+    }
+
+    /// The layer in which a program changes a key: that of this machine if it has the key, as programs see
+    /// its value, and otherwise that of all machines.
+    func layerOfChange(_ key: Key, in name: String) throws -> Domain {
+        let own = try Domain(name: name, layer: .host(hosts.this.id))
+        return try store.view.generation(own, key) != nil ? own : Domain(name: name, layer: .domain)
+    }
 }
 
 /// All doors that this program has.
@@ -105,6 +126,11 @@ package enum Doors {
 
     /// The words for them.
     package static var names: [String] { all.map { $0.name } }
+
+    /// The words for them, and whom each serves.
+    package static var summaries: [(name: String, summary: String)] {
+        all.map { ($0.name, $0.summary) }
+    }
 
     /// The doors with these names, in the order of ``all``.
     static func named(_ names: Set<String>) -> [any Door.Type] {

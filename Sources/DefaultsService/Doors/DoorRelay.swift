@@ -1,8 +1,6 @@
 import DBus
 import DefaultsCore
-import DefaultsModel
 import DefaultsProtocol
-import Logging
 
 // Invariants
 //

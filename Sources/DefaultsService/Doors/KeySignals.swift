@@ -72,7 +72,6 @@ final class KeySignals {
     private var listeners: Listeners?
     /// Whether they are being sent.
     private var areBeingSent = false
-    private var hasEnded = false
 
     init(_ address: SignalAddress, on face: BusFace, by rules: Rules) {
         self.address = address
@@ -82,7 +81,7 @@ final class KeySignals {
 
     /// Sends the signals for changes.
     func send(_ announcements: [Announcement], to listeners: Listeners) {
-        guard !hasEnded else { return }
+        guard !face.store.hasEnded else { return }
         self.listeners = listeners
         for announcement in announcements where rules.haveDomain(announcement.domain) {
             let keys = (try? keys(of: announcement)) ?? []
@@ -102,9 +101,6 @@ final class KeySignals {
         send(signal, about: domain, to: receivers)
     }
 
-    /// Sends nothing more.
-    func end() { hasEnded = true }
-
     private func add(_ keys: [Key], of domain: Domain) {
         for key in keys {
             let change = Change(domain: domain, key: key)
@@ -120,7 +116,7 @@ final class KeySignals {
     }
 
     private nonisolated(nonsending) func sendWaiting() async {
-        while !waiting.isEmpty, !hasEnded {
+        while !waiting.isEmpty, !face.store.hasEnded {
             await face.connection.flush()
             sendSome()
         }
@@ -129,7 +125,7 @@ final class KeySignals {
 
     /// Sends the signals of some changes that wait.
     private func sendSome() {
-        guard !hasEnded else { return }
+        guard !face.store.hasEnded else { return }
         let receivers = receivers
         for change in take(max(1, Self.mostAtOnce / max(1, receivers.count))) {
             guard !receivers.isEmpty, let signal = try? rules.signal(change) else { continue }

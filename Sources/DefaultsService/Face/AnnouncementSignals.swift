@@ -1,4 +1,3 @@
-import DBus
 import DefaultsCore
 import DefaultsModel
 import DefaultsProtocol

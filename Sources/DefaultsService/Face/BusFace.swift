@@ -1,6 +1,5 @@
 import DBus
 import DefaultsCore
-import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
@@ -51,8 +50,8 @@ final class BusFace {
 
     /// Begins to answer calls.
     nonisolated(nonsending) func begin() async {
-        settings.memory.forget = { [unowned self] in
-            for door in self.doors { door.freeMemory() }
+        settings.memory.forget = { [weak self] in
+            for door in self?.doors ?? [] { door.freeMemory() }
         }
         await settings.start(telling: self)
         await connection.export(
@@ -63,6 +62,7 @@ final class BusFace {
             }
         }
         for door in doors { await door.begin() }
+        await settings.goOn()
     }
 
     /// Starts a task on the loop.
@@ -74,6 +74,8 @@ final class BusFace {
     func end() {
         signals.stopTimer()
         for door in doors { door.end() }
+        // Each door has this face.
+        doors = []
     }
 
     private func interfaces(of door: any Door) -> [(ObjectPath, Interface)] {
@@ -85,10 +87,16 @@ final class BusFace {
                 do {
                     try face.carryOut(call) { try door.answer($1) }
                 } catch {
-                    throw door.refusal(for: error)
+                    throw face.refusal(for: error, of: call)
                 }
             }
         }
+    }
+
+    /// What the caller of a method gets: each door has errors of its own.
+    func refusal(for error: any Error, of call: MethodCall) -> any Error {
+        let door = doors.first { type(of: $0).signals.interface == call.interface }
+        return door?.refusal(for: error) ?? error
     }
 
     // MARK: Shortcuts

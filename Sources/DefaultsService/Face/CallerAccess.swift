@@ -67,7 +67,7 @@ extension BusFace {
         }
     }
 
-    /// What a program may do.
+    /// What a program may do that has been admitted; see `admitOwnUser(by:logger:)`.
     func access(of credentials: PeerCredentials?) -> CallerAccess {
         CallerAccess(of: credentials, isBusPrivate: true)
     }

@@ -2,7 +2,6 @@ import DBus
 import DefaultsCore
 import DefaultsModel
 import DefaultsProtocol
-import DefaultsStorage
 import KeyedArchive
 
 /// Methods that change something.
@@ -15,10 +14,34 @@ extension BusFace {
             method(Contract.Remove.self) { try $0.remove($1) },
             method(Contract.Rename.self) { try $0.rename($1) },
             method(Contract.RemoveDomain.self) { try $0.removeDomain($1) },
-            method(Contract.Apply.self) { try $0.apply($1) },
-            method(Contract.ApplyValues.self) { try $0.applyValues($1) },
-            method(Contract.ApplyAll.self) { try $0.applyAll($1) },
-            method(Contract.ApplyAllValues.self) { try $0.applyAllValues($1) },
+            method(Contract.Apply.self) { face, call in
+                try face.apply(call) {
+                    try PreparedTransaction(
+                        Contract.Apply.readArguments(from: &$0, by: $1),
+                        archive: KeyedArchive.init(storing:))
+                }
+            },
+            method(Contract.ApplyValues.self) { face, call in
+                try face.apply(call) {
+                    try PreparedTransaction(
+                        Contract.ApplyValues.readArguments(from: &$0, by: $1),
+                        archive: ContractError.checkedSize(of:))
+                }
+            },
+            method(Contract.ApplyAll.self) { face, call in
+                try face.apply(call) {
+                    try PreparedTransaction(
+                        Contract.ApplyAll.readArguments(from: &$0, by: $1),
+                        archive: KeyedArchive.init(storing:))
+                }
+            },
+            method(Contract.ApplyAllValues.self) { face, call in
+                try face.apply(call) {
+                    try PreparedTransaction(
+                        Contract.ApplyAllValues.readArguments(from: &$0, by: $1),
+                        archive: ContractError.checkedSize(of:))
+                }
+            },
             method(Contract.Synchronize.self) { $0.synchronize($1) },
         ]
     }
@@ -106,48 +129,15 @@ extension BusFace {
 
 /// Methods that change several keys at once.
 extension BusFace {
-    private func apply(_ call: MethodCall) throws {
-        try prepare(call) { arguments, names in
-            try PreparedTransaction(
-                Contract.Apply.readArguments(from: &arguments, by: names),
-                archive: { try KeyedArchive(storing: $0) })
-        } then: {
-            try $0.apply($2, for: $1)
+    /// Makes the change of a transaction, whatever form its values have.
+    private func apply(
+        _ call: MethodCall,
+        _ read:
+            @escaping @Sendable (inout MessageReader, CheckedNames) throws -> PreparedTransaction
+    ) throws {
+        try prepare(call, read) { face, call, transaction in
+            try face.settings.apply(transaction, by: face.caller(of: call)) { call.answer($0) }
         }
-    }
-
-    private func applyValues(_ call: MethodCall) throws {
-        try prepare(call) { arguments, names in
-            try PreparedTransaction(
-                Contract.ApplyValues.readArguments(from: &arguments, by: names),
-                archive: ContractError.checkedSize(of:))
-        } then: {
-            try $0.apply($2, for: $1)
-        }
-    }
-
-    private func applyAll(_ call: MethodCall) throws {
-        try prepare(call) { arguments, names in
-            try PreparedTransaction(
-                Contract.ApplyAll.readArguments(from: &arguments, by: names),
-                archive: { try KeyedArchive(storing: $0) })
-        } then: {
-            try $0.apply($2, for: $1)
-        }
-    }
-
-    private func applyAllValues(_ call: MethodCall) throws {
-        try prepare(call) { arguments, names in
-            try PreparedTransaction(
-                Contract.ApplyAllValues.readArguments(from: &arguments, by: names),
-                archive: ContractError.checkedSize(of:))
-        } then: {
-            try $0.apply($2, for: $1)
-        }
-    }
-
-    private func apply(_ transaction: PreparedTransaction, for call: MethodCall) throws {
-        try settings.apply(transaction, by: caller(of: call)) { call.answer($0) }
     }
 }
 

@@ -1,5 +1,4 @@
 import DBus
-import DefaultsCore
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsTerms

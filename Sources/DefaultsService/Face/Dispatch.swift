@@ -2,7 +2,6 @@ import DefaultsCore
 package import DBus
 package import DefaultsModel
 import DefaultsProtocol
-import DefaultsTerms
 package import DefaultsStorage
 package import KeyedArchive
 

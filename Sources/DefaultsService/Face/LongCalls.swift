@@ -51,7 +51,7 @@ extension BusFace {
             do {
                 try attempt(call) { try conclude(self, call, detached, part.get()) }
             } catch {
-                if !call.isAnswered { call.fail(error) }
+                if !call.isAnswered { call.fail(refusal(for: error, of: call)) }
             }
         }
         settings.memory.returnSoon()

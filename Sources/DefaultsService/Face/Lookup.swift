@@ -3,7 +3,6 @@ import DefaultsCore
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-import KeyedArchive
 
 /// Finds the value that applies to an application: the first layer in the search list that has the
 /// key.

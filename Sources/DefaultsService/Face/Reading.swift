@@ -157,6 +157,8 @@ extension BusFace {
             try Contract.GetTimes.readArguments(from: &$0, by: names)
         }
         settings.memory.noteWork(onEntries: keys.count)
+        // This notes a program that may not read the domain.
+        _ = view(for: call, of: domain)
         try answer(call, isLong: keys.count > Lanes.fewKeys) {
             try $0.writeTimes(of: keys, in: domain, to: &$1)
         }

@@ -3,7 +3,6 @@ import DBus
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-import DefaultsTerms
 
 // Invariants
 //

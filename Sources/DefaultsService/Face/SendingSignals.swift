@@ -7,14 +7,16 @@ import DefaultsStorage
 extension BusFace {
     /// Makes what sends the signals on the bus.
     func makeSignals() -> Signals {
-        let doors = doors.compactMap(\.keySignals)
-        let others = Signals.Others(addresses: doors.map(\.address)) { announcements, listeners in
+        let others = Signals.Others(addresses: doors.compactMap { $0.keySignals?.address }) {
+            [weak self] announcements, listeners in
+            let doors = self?.doors.compactMap(\.keySignals) ?? []
             for (door, listeners) in zip(doors, listeners) {
                 door.send(announcements, to: listeners)
             }
         }
-        return Signals(on: connection, logger: logger, others: others) { [unowned self] in
-            scope(of: $0)
+        return Signals(on: connection, logger: logger, others: others) { [weak self] in
+            guard let self else { return AccessScope(ofApplication: nil) }
+            return scope(of: $0)
         }
     }
 

@@ -2,7 +2,6 @@ import DefaultsCore
 import DBus
 import DefaultsModel
 import DefaultsProtocol
-import DefaultsStorage
 import Logging
 
 /// Sends the signals about changes to those who listen on the bus, or to the peer of a connection without one.
@@ -19,9 +18,9 @@ final class Signals {
     /// A connection that gets signals, and what it may read; nil for everything.
     typealias Receiver = (name: BusName, scope: AccessScope?)
 
-    /// What the listeners of services of desktops get.
+    /// What the listeners to signals of doors get.
     struct Others {
-        /// The signals of these services.
+        /// The signals of doors.
         let addresses: [SignalAddress]
         /// Called with the changes, and with the listeners to each of the addresses.
         let send: ([Announcement], [Listeners]) -> Void

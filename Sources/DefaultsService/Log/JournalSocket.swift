@@ -1,4 +1,3 @@
-import DefaultsCore
 import SystemCalls
 
 /// Sends entries with fields to the journal.

@@ -108,8 +108,9 @@ package actor Service {
         await patiently { _ in for door in face.doors { await door.published() } }
         await connection.refuseCalls(with: Self.hasEnded)
         // If the bus is gone, nothing above has waited for the snapshots.
-        let outcome = await settings.end()
+        let outcome = await settings.rest()
         face.end()
+        await settings.close(with: outcome)
         await patiently { await $0.flush() }
         await connection.close()
         _ = try outcome.get()
@@ -136,6 +137,8 @@ package actor Service {
 }
 
 /// Starts tasks in the isolation of the service.
+///
+/// Who has made the service keeps it until it has ended. Otherwise work that has begun would never end.
 final class Tasks {
     private let loop: EventLoop
     private weak var service: Service?

@@ -437,13 +437,13 @@ struct Adoption {
 extension Adoption {
     /// Runs a step for each of these doors, and prints what it reports.
     static func forEach(
-        of doors: [DoorName], with defaults: RemoteDefaults,
+        of doors: [any DesktopDoor.Type], with defaults: RemoteDefaults,
         _ step: (Adoption) async throws -> Report
     ) async throws {
         let places = Places()
         let bus = try await Connection.open(.session, on: defaults.connection.loop)
-        for name in doors {
-            let door = try name.door(in: places)
+        for kind in doors {
+            let door = try kind.init(in: places)
             let adoption = Adoption(
                 door: door, files: try AdoptionFiles(of: door, in: places), defaults: defaults,
                 bus: bus)

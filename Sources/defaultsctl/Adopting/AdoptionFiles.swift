@@ -30,12 +30,12 @@ struct AdoptionFiles {
     init(of door: any DesktopDoor, in places: Places) throws(ToolError) {
         guard let database = places.database, let data = places.ownData else { throw .noHome }
         self.door = door
-        mark = "\(database)/\(door.name.rawValue)"
+        mark = "\(database)/\(door.name)"
         services = "\(data)/dbus-1/services"
         shared = door.sharedImport.map { _ in "\(database)/dconf.imported" }
-        let former = "\(database)/\(DoorName.gsettings.rawValue)"
+        let former = "\(database)/\(GSettingsDoor.name)"
         formerShared = [former, "\(former).released"]
-        viewMark = "\(database)/\(DoorName.dconf.rawValue)"
+        viewMark = "\(database)/\(DconfDoor.name)"
     }
 
     /// The paths of all of them, for people.

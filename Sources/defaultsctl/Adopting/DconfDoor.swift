@@ -6,7 +6,8 @@ import SystemCalls
 ///
 /// While it is adopted, the daemon writes the file. It only shows what is in the database.
 struct DconfDoor: DesktopDoor {
-    let name = DoorName.dconf
+    static let name = "dconf"
+    static let summary = "programs that use dconf's library"
     let rival = "dconf"
     let busNames = [DconfStore.service]
     let writers = [DconfStore.service]

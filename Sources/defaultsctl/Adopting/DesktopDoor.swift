@@ -4,16 +4,20 @@ import ValuePaths
 import DefaultsClient
 import KeyedArchive
 
-/// A settings service of a desktop whose place defaultsd can take.
-enum DoorName: String, CaseIterable {
-    /// GSettings, with which GTK and GNOME programs keep their settings in dconf.
-    case gsettings
-    /// The settings service of Xfce.
-    case xfconf
-    /// The service of dconf, for programs that use its library.
-    case dconf
-    /// The Settings portal, which programs in a sandbox read.
-    case portal
+/// The settings services of desktops whose place defaultsd can take.
+enum DesktopDoors {
+    static var all: [any DesktopDoor.Type] {
+        [GSettingsDoor.self, XfconfDoor.self, DconfDoor.self, PortalDoor.self]
+    }
+
+    /// The words for them.
+    static var names: [String] { all.map { $0.name } }
+
+    /// What each is for, as one sentence's parts.
+    static var summaries: String {
+        let parts = all.map { "\($0.name) is for \($0.summary)" }
+        return parts.dropLast().joined(separator: ", ") + ", and " + (parts.last ?? "")
+    }
 }
 
 /// The values of a domain that another service has kept.
@@ -23,9 +27,17 @@ struct ImportedDomain {
     let entries: [DefaultsEntry]
 }
 
-/// What is different for each settings service.
+/// A settings service of a desktop whose place defaultsd can take, and what is different for each.
 protocol DesktopDoor {
-    var name: DoorName { get }
+    /// The word for it, and the name of the file that says that the user has adopted it.
+    static var name: String { get }
+
+    /// Whose programs it is for, for the help.
+    static var summary: String { get }
+
+    /// Finds its files.
+    init(in places: Places) throws(ToolError)
+
     /// The service that it replaces, for messages.
     var rival: String { get }
     /// The names on the bus that programs call.
@@ -97,6 +109,7 @@ protocol DesktopDoor {
 }
 
 extension DesktopDoor {
+    var name: String { Self.name }
     var rivalLibrary: String? { nil }
     var library: String? { nil }
     var writers: [BusName] { [] }
@@ -172,14 +185,3 @@ struct Snapshot {
 typealias DoorChange = (
     domain: String, key: String, before: KeyedArchive?, archive: KeyedArchive?
 )
-
-extension DoorName {
-    func door(in places: Places) throws(ToolError) -> any DesktopDoor {
-        switch self {
-        case .gsettings: try GSettingsDoor(in: places)
-        case .xfconf: try XfconfDoor(in: places)
-        case .dconf: try DconfDoor(in: places)
-        case .portal: try PortalDoor(in: places)
-        }
-    }
-}

@@ -8,7 +8,8 @@ import SystemCalls
 /// A program chooses its backend when it starts. So programs that run keep the old one until they end,
 /// and their changes are taken over by the next run of the command.
 struct GSettingsDoor: DesktopDoor {
-    let name = DoorName.gsettings
+    static let name = "gsettings"
+    static let summary = "GTK and GNOME programs"
     let rival = "dconf"
     let busNames: [BusName] = []
     let writers = [DconfStore.service]
@@ -26,9 +27,10 @@ struct GSettingsDoor: DesktopDoor {
     ///
     /// - Throws: `ToolError` if it is where GIO does not look.
     func check() throws {
-        let extra = (Places.variable("GIO_EXTRA_MODULES") ?? "").split(separator: ":").map(
-            String.init)
-        let own = Places.variable("GIO_MODULE_DIR").map { [$0] }
+        let extra = (Defaultsctl.console.variable("GIO_EXTRA_MODULES") ?? "").split(separator: ":")
+            .map(
+                String.init)
+        let own = Defaultsctl.console.variable("GIO_MODULE_DIR").map { [$0] }
         let libraries = ["/usr/lib", "/usr/lib64", "/lib"].flatMap { directory in
             [directory] + Directory.readableNames(in: directory).map { "\(directory)/\($0)" }
         }

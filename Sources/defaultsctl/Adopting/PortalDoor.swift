@@ -8,7 +8,8 @@ import SystemCalls
 ///
 /// There is nothing to import: the other backends keep what they have, and answer what has no value here.
 struct PortalDoor: DesktopDoor {
-    let name = DoorName.portal
+    static let name = "portal"
+    static let summary = "the appearance that programs in a sandbox see"
     let rival = "the other backends of the Settings portal"
     let busNames = [Portal.busName]
     let hasValues = false

@@ -22,7 +22,9 @@ struct PortalPlaces {
     init(in places: Places) throws(ToolError) {
         guard let config = places.config, let data = places.ownData else { throw .noHome }
         func list(_ variable: String, otherwise: String) -> [String] {
-            let text = Places.variable(variable).flatMap { $0.isEmpty ? nil : $0 } ?? otherwise
+            let text =
+                Defaultsctl.console.variable(variable).flatMap { $0.isEmpty ? nil : $0 }
+                ?? otherwise
             return text.split(separator: ":").map(String.init)
         }
         let allData =
@@ -34,7 +36,7 @@ struct PortalPlaces {
         desktops = list("XDG_CURRENT_DESKTOP", otherwise: "").filter { !$0.contains("/") }
             .map { $0.lowercased() }
         names = desktops.map { "\($0)-\(Self.general)" } + [Self.general]
-        let test = Places.variable("XDG_DESKTOP_PORTAL_DIR").map { [$0] }
+        let test = Defaultsctl.console.variable("XDG_DESKTOP_PORTAL_DIR").map { [$0] }
         backends = test ?? allData.map { "\($0)/\(Self.folder)/portals" }
     }
 

@@ -8,7 +8,8 @@ import SystemCalls
 
 /// Xfce: the files of xfconfd, one for each channel.
 struct XfconfDoor: DesktopDoor {
-    let name = DoorName.xfconf
+    static let name = "xfconf"
+    static let summary = "Xfce"
     let rival = "xfconfd"
     let busNames = [Xfconf.busName]
     /// The directory of the user's files.

@@ -13,16 +13,16 @@ struct DoorArguments: ParsableArguments {
     var areNamed: Bool { !services.isEmpty && !services.contains("all") }
 
     /// The doors that are meant.
-    var names: [DoorName] {
-        DoorName.allCases.filter {
-            services.isEmpty || services.contains("all") || services.contains($0.rawValue)
+    var kinds: [any DesktopDoor.Type] {
+        DesktopDoors.all.filter {
+            services.isEmpty || services.contains("all") || services.contains($0.name)
         }
     }
 
-    private static var names: String { DoorName.allCases.map(\.rawValue).joined(separator: ", ") }
+    private static var names: String { DesktopDoors.names.joined(separator: ", ") }
 
     func validate() throws {
-        for service in services where service != "all" && DoorName(rawValue: service) == nil {
+        for service in services where service != "all" && !DesktopDoors.names.contains(service) {
             throw ValidationError(
                 "There is no service '\(service.onOneLine)'. Give \(Self.names) or all.")
         }
@@ -35,8 +35,7 @@ struct Adopt: ServiceCommand {
         abstract: "Lets unmodified programs of desktops use defaultsd.",
         discussion: """
             Imports what the programs have stored so far, and takes the place of their settings \
-            service: gsettings is for GTK and GNOME programs, xfconf for Xfce, dconf for programs that use \
-            its library, and portal for the appearance that programs in a sandbox see. The user's files of \
+            service: \(DesktopDoors.summaries). The user's files of \
             xfconfd stay as they are; that of dconf shows the database while dconf is adopted. Programs that \
             choose their service when they start are \
             named, and their later changes are imported by the next run. An interrupted run can be repeated. 'defaultsctl release' leads back.
@@ -47,7 +46,7 @@ struct Adopt: ServiceCommand {
     static var needsBus: Bool { true }
 
     func run(with defaults: RemoteDefaults) async throws {
-        try await Adoption.forEach(of: doors.names, with: defaults) {
+        try await Adoption.forEach(of: doors.kinds, with: defaults) {
             guard doors.areNamed || $0.isPossible else { return $0.impossibility }
             return doors.dryRun ? try $0.plan() : try await $0.adopt()
         }
@@ -68,7 +67,7 @@ struct Release: ServiceCommand {
     static var needsBus: Bool { true }
 
     func run(with defaults: RemoteDefaults) async throws {
-        try await Adoption.forEach(of: doors.names, with: defaults) {
+        try await Adoption.forEach(of: doors.kinds, with: defaults) {
             doors.dryRun ? try await $0.releasePlan() : try await $0.release()
         }
     }

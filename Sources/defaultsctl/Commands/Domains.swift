@@ -33,7 +33,7 @@ struct Domains: ServiceCommand {
 
     func run(with defaults: RemoteDefaults) async throws {
         if managed || system { return try list.print(await domainsWithFiles(of: defaults)) }
-        if list.isForPrograms || isatty(STDOUT_FILENO) == 1 {
+        if list.isForPrograms || Defaultsctl.console.isTerminal(.output) {
             try list.print(await defaults.domainsOfValues())
         } else {
             let names = try await host.domains(of: defaults).map(\.name).filter {

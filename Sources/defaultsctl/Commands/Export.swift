@@ -70,7 +70,7 @@ struct Export: ServiceCommand {
         guard domain != nil else { throw ValidationError("Missing expected argument '<domain>'") }
         guard let file else { throw ValidationError("Missing expected argument '<file>'") }
         let form = format ?? Self.form(of: file)
-        if file == "-", form == .binary, isatty(STDOUT_FILENO) == 1 {
+        if file == "-", form == .binary, Defaultsctl.console.isTerminal(.output) {
             throw ValidationError("A terminal cannot show a binary property list. Give a file.")
         }
         try dates.validate(isJSON: form == .json, by: "--format json")
@@ -111,7 +111,9 @@ struct Export: ServiceCommand {
                 try OutputFile.write(bytes, to: file)
             }
             progress.end()
-            for remark in exported.remarks { fputs("defaultsctl: \(remark)\n", stderr) }
+            for remark in exported.remarks {
+                Defaultsctl.console.complain("defaultsctl: \(remark)\n")
+            }
             if let key = exported.missingKeys.first {
                 throw ToolError.keysNotExported(key, count: exported.missingKeys.count)
             }

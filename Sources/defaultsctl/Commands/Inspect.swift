@@ -1,7 +1,6 @@
 import ArchiveInspection
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 import KeyedArchive
 import ValuePaths
 import XMLPropertyList
@@ -50,7 +49,7 @@ struct Inspect: AsyncParsableCommand {
         }
         if pretty, form != .json { throw ValidationError("--pretty is only for --json.") }
         try dates.validate(isJSON: form == .json)
-        if form == .binary, isatty(STDOUT_FILENO) == 1 {
+        if form == .binary, Defaultsctl.console.isTerminal(.output) {
             throw ValidationError("--binary is not for a terminal. Redirect the output to a file.")
         }
     }

@@ -83,7 +83,7 @@ struct Read: ServiceCommand {
         do {
             switch try RawValue.content(of: archive) {
             case .text(let text): try SafeOutput.print(text)
-            case .data where isatty(STDOUT_FILENO) == 1: throw ToolError.dataOnTerminal
+            case .data where Defaultsctl.console.isTerminal(.output): throw ToolError.dataOnTerminal
             case .data(let bytes):
                 try StandardOutput.write(bytes)
                 try StandardOutput.flush()

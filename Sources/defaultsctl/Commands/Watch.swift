@@ -1,6 +1,5 @@
 import ArgumentParser
 import DefaultsClient
-@preconcurrency import Glibc
 
 struct Watch: ServiceCommand {
     static let configuration = CommandConfiguration(
@@ -47,11 +46,11 @@ struct Watch: ServiceCommand {
         LineOutput.endWithReader(along: defaults)
         let form: ChangeForm = asCommands ? .commands : json ? .json : .text
         let hasISODates = dates.isoDates
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isTerminal = Defaultsctl.console.isTerminal(.output)
         let scope = WatchScope(domain: domain, key: key)
         var watcher = Watcher(defaults, scope: scope, path: part.path) {
             // The width is asked for again, as the window may have another size by now.
-            let columns = isTerminal ? TerminalWidth.columns(of: STDOUT_FILENO) : nil
+            let columns = isTerminal ? Defaultsctl.console.columns(of: .output) : nil
             try LineOutput.print(form.line(of: $0, hasISODates: hasISODates, columns: columns))
         }
         try await watcher.run()

@@ -70,7 +70,7 @@ struct LiveNames: CompletionNames {
     private func ask<Names: RangeReplaceableCollection & Sendable>(
         _ question: (RemoteDefaults) async throws -> Names
     ) async -> Names {
-        guard let loop = MainThread.loop,
+        guard let loop = Defaultsctl.console.loop,
             case .service(let connection) = await ServiceSearch(on: loop).run()
         else { return Names() }
         let names = try? await question(RemoteDefaults(over: connection))

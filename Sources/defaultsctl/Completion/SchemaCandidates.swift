@@ -45,8 +45,8 @@ struct SchemaCandidates {
     }
 
     private static var areUsed: Bool {
-        if Places.variable("GSETTINGS_BACKEND") == "defaultsd" { return true }
-        return Places().database.map { FileStatus.ifAny("\($0)/\(DoorName.gsettings)") != nil }
+        if Defaultsctl.console.variable("GSETTINGS_BACKEND") == "defaultsd" { return true }
+        return Places().database.map { FileStatus.ifAny("\($0)/\(GSettingsDoor.name)") != nil }
             ?? false
     }
 

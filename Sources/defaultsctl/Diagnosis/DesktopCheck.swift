@@ -11,8 +11,8 @@ struct DesktopCheck {
     func findings() async -> [Finding] {
         let bus = asksBus ? await Self.bus() : nil
         var findings: [Finding] = []
-        for name in DoorName.allCases {
-            guard let door = try? name.door(in: places),
+        for kind in DesktopDoors.all {
+            guard let door = try? kind.init(in: places),
                 let files = try? AdoptionFiles(of: door, in: places), files.isStarted
             else { continue }
             findings.append(await finding(of: door, files, on: bus))
@@ -22,7 +22,7 @@ struct DesktopCheck {
     }
 
     private static func bus() async -> Connection? {
-        guard let loop = MainThread.loop else { return nil }
+        guard let loop = Defaultsctl.console.loop else { return nil }
         return try? await Connection.open(.session, on: loop)
     }
 

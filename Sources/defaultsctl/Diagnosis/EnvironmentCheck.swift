@@ -21,7 +21,7 @@ struct EnvironmentCheck {
         if let finding = foreignHome { return [finding] }
         let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"]
         let relative = names.filter { name in
-            Places.variable(name).map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false
+            Defaultsctl.console.variable(name).map { !$0.isEmpty && !$0.hasPrefix("/") } ?? false
         }
         guard relative.isEmpty else {
             return [
@@ -36,7 +36,7 @@ struct EnvironmentCheck {
 
     /// The directory that the database is below is another user's; nil if it is not.
     var foreignHome: Finding? {
-        let isConfig = Places.variable("XDG_CONFIG_HOME")?.hasPrefix("/") == true
+        let isConfig = Defaultsctl.console.variable("XDG_CONFIG_HOME")?.hasPrefix("/") == true
         let variable = isConfig ? "XDG_CONFIG_HOME" : "HOME"
         guard let directory = isConfig ? places.config : places.home,
             let obstacle = Ownership.obstacle(onTheWayTo: directory)

@@ -93,13 +93,15 @@ struct Places {
     /// Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
     init() {
         func path(_ name: String) -> String? {
-            Self.variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+            Defaultsctl.console.variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
         home = path("HOME")
         config = path("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" }
         runtime = path("XDG_RUNTIME_DIR")
         ownData = path("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" }
-        let allData = Self.variable("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 }
+        let allData = Defaultsctl.console.variable("XDG_DATA_DIRS").flatMap {
+            $0.isEmpty ? nil : $0
+        }
         let data =
             [ownData].compactMap(\.self)
             + (allData ?? "/usr/local/share:/usr/share").split(separator: ":").map(String.init)
@@ -112,8 +114,4 @@ struct Places {
 
     /// The directory of the database; nil if the environment does not name one.
     var database: String? { config.map { "\($0)/defaultsd" } }
-
-    static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
 }

@@ -11,7 +11,7 @@ struct PackageCheck {
 
     /// Reads dpkg's database.
     init() {
-        let directory = Places.variable("DPKG_ADMINDIR") ?? "/var/lib/dpkg"
+        let directory = Defaultsctl.console.variable("DPKG_ADMINDIR") ?? "/var/lib/dpkg"
         packages = InstalledPackage.read(
             "\(directory)/status", named: [Self.daemon, Self.module, Self.roaming])
     }

@@ -7,7 +7,7 @@ import Wording
 struct RoamCheck {
     /// The findings; none if nothing roams on this machine.
     func findings() async -> [Finding] {
-        guard let loop = MainThread.loop,
+        guard let loop = Defaultsctl.console.loop,
             let bus = try? await Connection.open(.session, on: loop)
         else { return [] }
         let findings = await Self.findings(on: bus)

@@ -26,7 +26,7 @@ struct ServiceCheck {
 
     init(_ places: Places) async {
         self.places = places
-        guard let loop = MainThread.loop else {
+        guard let loop = Defaultsctl.console.loop else {
             findings.append(
                 .problem(
                     "service", "This program has no event loop to call it.", "Report this as a bug."
@@ -35,7 +35,7 @@ struct ServiceCheck {
         }
         do {
             let session = try await Connection.open(.session, on: loop)
-            let address = Places.variable("DBUS_SESSION_BUS_ADDRESS")
+            let address = Defaultsctl.console.variable("DBUS_SESSION_BUS_ADDRESS")
             findings.append(.ok("bus", address ?? "the one in the runtime directory"))
             await lookForService(from: session, on: loop)
             await session.close()
@@ -56,7 +56,7 @@ struct ServiceCheck {
     private func noBus(_ reason: String, isNeeded: Bool) -> Finding {
         let socket = places.runtime.map { "\($0)/bus" }
         let isNamed =
-            Places.variable("DBUS_SESSION_BUS_ADDRESS").map { !$0.isEmpty } ?? false
+            Defaultsctl.console.variable("DBUS_SESSION_BUS_ADDRESS").map { !$0.isEmpty } ?? false
             || socket.map { access($0, F_OK) == 0 } ?? false
         guard isNamed else {
             return .warning(
@@ -290,7 +290,7 @@ struct BackupCheck {
             finding = .ok("backups", "There is none yet. The first is made after a change.")
             return
         }
-        let now = UInt64(clamping: time(nil))
+        let now = UInt64(clamping: Defaultsctl.console.now.tv_sec)
         let age = now < newest.date ? 0 : now - newest.date
         let words = "\(backups.count), the newest of \(LocalTime(newest.date).text)"
         finding =

@@ -9,8 +9,7 @@ enum LogLine {
     ///
     /// - Parameter message: On macOS, most begin with a line break.
     static func text(of message: String) -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+        let now = Defaultsctl.console.now
         let milliseconds = String(1000 + now.tv_nsec / 1_000_000).dropFirst()
         let time = LocalTime(UInt64(clamping: now.tv_sec)).text
         return "\(time).\(milliseconds) defaults[\(getpid()):\(getpid())] \(message)"

@@ -4,7 +4,6 @@ import DefaultsClient
 import DefaultsProtocol
 @preconcurrency import Glibc
 import KeyedArchive
-import Synchronization
 import SystemCalls
 
 /// An error of the tool: one sentence for standard error, and an exit status.
@@ -224,22 +223,14 @@ enum Complaint {
     /// Prints a message on one line.
     ///
     /// Long words of the command line are cut.
-    static func say(_ sentence: String) { put(line(sentence)) }
+    static func say(_ sentence: String) { Defaultsctl.console.complain(line(sentence)) }
 
     /// Prints an error.
-    static func say(_ error: ToolError) { put(error.text()) }
+    static func say(_ error: ToolError) { Defaultsctl.console.complain(error.text()) }
 
     /// Prints a remark about a change, which may be tried several times, only once.
     static func sayOnce(_ sentence: String) {
-        if said.withLock({ $0.insert(sentence).inserted }) { say(sentence) }
-    }
-
-    private static let said = Mutex<Set<String>>([])
-
-    private static func put(_ text: String) {
-        // Earlier output comes first, even if both streams go to the same file.
-        fflush(stdout)
-        fputs(text, stderr)
+        if Defaultsctl.console.isNew(sentence) { say(sentence) }
     }
 
     /// A message on one line.
@@ -248,7 +239,7 @@ enum Complaint {
     }
 
     private static func inBrief(_ line: String) -> String {
-        let values = CommandLine.arguments.dropFirst().flatMap { word in
+        let values = Defaultsctl.console.words.dropFirst().flatMap { word in
             // For --option=value, only the value is shown.
             [word] + (word.firstIndex(of: "=").map { [String(word[$0...].dropFirst())] } ?? [])
         }

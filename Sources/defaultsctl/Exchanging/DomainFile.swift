@@ -108,9 +108,9 @@ struct DomainFile {
     }
 
     private func remarkOnKey(line: Int, column: Int) {
-        fputs(
+        Defaultsctl.console.complain(
             "defaultsctl: \(name.onOneLine) has the same key twice in a dictionary (line \(line), "
-                + "column \(column)); the last one counts.\n", stderr)
+                + "column \(column)); the last one counts.\n")
     }
 
     private func entries(

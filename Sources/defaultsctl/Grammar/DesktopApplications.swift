@@ -17,7 +17,7 @@ struct DesktopApplications {
     /// The applications of the user and of the system, as the environment says.
     static var installed: DesktopApplications {
         func variable(_ name: String) -> String? {
-            getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            Defaultsctl.console.variable(name).flatMap { $0.isEmpty ? nil : $0 }
         }
         let home = variable("XDG_DATA_HOME") ?? (variable("HOME") ?? "") + "/.local/share"
         let others = variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"

@@ -7,10 +7,10 @@ enum ProgramName {
     /// The name of macOS's tool, for which scripts expect its words and its answers.
     case defaults
 
-    /// The name of this process.
-    static let current = ProgramName(ofPath: CommandLine.arguments.first ?? "")
+    /// The name of the program that runs.
+    static var current: ProgramName { ProgramName(ofPath: Defaultsctl.console.words.first ?? "") }
 
     init(ofPath path: String) {
-        self = path.split(separator: "/").last == "defaults" ? .defaults : .defaultsctl
+        self = path == "defaults" || path.hasSuffix("/defaults") ? .defaults : .defaultsctl
     }
 }

@@ -118,8 +118,7 @@ enum InputFile {
         do throws(SystemError) {
             bytes =
                 path == "-"
-                ? try File.contents(
-                    ofDescriptor: STDIN_FILENO, named: "standard input", atMost: limit)
+                ? try Defaultsctl.console.input(atMost: limit)
                 : try File(path, O_RDONLY).contents(atMost: limit)
         } catch {
             throw Failure(message: "It cannot be read: \(error.reason).")

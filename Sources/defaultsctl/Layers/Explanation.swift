@@ -137,11 +137,11 @@ extension Explanation {
 
     /// The room for a value, so that a line fits the terminal.
     private func widestValue(in columns: Columns) -> Int {
-        guard isatty(STDOUT_FILENO) == 1 else { return Self.widestValueInPipe }
+        guard Defaultsctl.console.isTerminal(.output) else { return Self.widestValueInPipe }
         let others = [0, 1, 3, 4].map { column in columns.rows.map { $0[column].count }.max() ?? 0 }
         // Each column but the first has two spaces before it, and a value that is cut has a mark
         // after it.
-        let room = TerminalWidth.columns(of: STDOUT_FILENO) - others.reduce(4 * 2 + 1, +)
+        let room = Defaultsctl.console.columns(of: .output) - others.reduce(4 * 2 + 1, +)
         return max(Self.narrowestValue, room)
     }
 

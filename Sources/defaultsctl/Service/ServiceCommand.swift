@@ -54,8 +54,12 @@ func reportingFailure(_ work: () async throws -> Void) async throws {
 ///    `ServiceSearch`. It does not if it needs the bus.
 /// 2. Before the command ends, its own daemon has ended, and everything is on disk.
 struct ServiceSession {
-    let defaults: RemoteDefaults
+    private let defaults: RemoteDefaults
     private let daemon: OwnDaemon?
+
+    init(_ defaults: RemoteDefaults, endingWith daemon: OwnDaemon? = nil) {
+        (self.defaults, self.daemon) = (defaults, daemon)
+    }
 
     /// Opens the connection for a command, and closes it at the end.
     ///
@@ -65,7 +69,7 @@ struct ServiceSession {
     static func run<Outcome>(
         needsBus: Bool = false, _ command: (RemoteDefaults) async throws -> Outcome
     ) async throws -> Outcome {
-        let session = try await ServiceSession(needsBus: needsBus)
+        let session = try await Defaultsctl.console.openService(needsBus: needsBus)
         let outcome: Result<Outcome, any Error>
         do {
             outcome = .success(try await command(session.defaults))
@@ -77,15 +81,16 @@ struct ServiceSession {
         return try outcome.get()
     }
 
-    private init(needsBus: Bool) async throws {
-        let loop = try MainThread.loop ?? EventLoop.startThread(named: "defaultsctl")
+    /// Searches for the service, and runs a daemon if there is none.
+    ///
+    /// - Parameter loop: The loop of the connection.
+    static func find(needsBus: Bool, on loop: EventLoop) async throws -> ServiceSession {
         if !needsBus, let direct = await RemoteDefaults.connectDirectly(for: .session, on: loop) {
-            (defaults, daemon) = (direct, nil)
-            return
+            return ServiceSession(direct)
         }
         switch await ServiceSearch(on: loop).run() {
         case .service(let connection):
-            (defaults, daemon) = (RemoteDefaults(over: connection), nil)
+            return ServiceSession(RemoteDefaults(over: connection))
         case .failed(let error): throw error
         case .nobody where needsBus:
             let foreign = EnvironmentCheck(places: Places()).foreignHome
@@ -94,8 +99,9 @@ struct ServiceSession {
             let daemon = try OwnDaemon.start(because: reason)
             Complaint.say(
                 "No service can be reached (\(reason)). defaultsd runs for this command only.")
-            defaults = try await RemoteDefaults.connect(toPeerAt: daemon.socket, on: loop)
-            self.daemon = daemon.process
+            return ServiceSession(
+                try await RemoteDefaults.connect(toPeerAt: daemon.socket, on: loop),
+                endingWith: daemon.process)
         }
     }
 }
@@ -105,13 +111,10 @@ struct ServiceSession {
 /// Commands run on the thread of their connections, so that a call does not have to wake another
 /// thread. This begins before other threads could exist.
 enum MainThread {
-    /// The loop of the thread, for the connections of commands.
-    @TaskLocal static var loop: EventLoop?
-
     /// Runs the program, which must end the process.
     static func run(_ program: @escaping @Sendable () async -> Never) throws {
         let loop = try EventLoop()
-        $loop.withValue(loop) {
+        Defaultsctl.$console.withValue(ProcessConsole(on: loop)) {
             _ = Task(executorPreference: loop) { await program() }
         }
         loop.run()

@@ -1,5 +1,3 @@
-@preconcurrency import Glibc
-
 /// Rows of words in columns, each as wide as its widest word.
 struct Columns {
     /// For each column, whether its words are aligned to the right, as numbers are.
@@ -13,7 +11,7 @@ struct Columns {
     /// Columns with headings, for people: in a pipe, each line is a row.
     init(headings: [String], areNumbers: [Bool]) {
         self.init(areNumbers: areNumbers)
-        if isatty(STDOUT_FILENO) == 1 { self.headings = headings }
+        if Defaultsctl.console.isTerminal(.output) { self.headings = headings }
     }
 
     /// The words above the columns; empty if there are none.

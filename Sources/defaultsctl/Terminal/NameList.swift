@@ -1,5 +1,4 @@
 import ArgumentParser
-@preconcurrency import Glibc
 
 /// How a list of names is printed.
 struct NameList: ParsableArguments {
@@ -26,7 +25,7 @@ struct NameList: ParsableArguments {
             let quoted = try names.map { try $0.quoted }
             try SafeOutput.print(json: "[\(quoted.joined(separator: ","))]")
         } else {
-            let isTerminal = isatty(STDOUT_FILENO) == 1
+            let isTerminal = Defaultsctl.console.isTerminal(.output)
             let end = null ? "\0" : "\n"
             for name in names {
                 try StandardOutput.write("\(isTerminal ? name.onOneLine : name)\(end)".utf8)

@@ -1,4 +1,3 @@
-@preconcurrency import Glibc
 import KeyedArchive
 
 /// Standard output for text from other sources.
@@ -24,7 +23,7 @@ enum SafeOutput {
     private static func write(
         _ bytes: some Collection<UInt8>, shownAs shown: (String) -> String
     ) throws(ToolError) {
-        if isatty(STDOUT_FILENO) == 1 {
+        if Defaultsctl.console.isTerminal(.output) {
             try StandardOutput.write(shown(String(decoding: bytes, as: UTF8.self)).utf8)
         } else {
             try StandardOutput.write(bytes)
@@ -51,18 +50,11 @@ enum StandardOutput {
     ///
     /// - Throws: ``ToolError`` if they cannot be written.
     static func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
-        let bytes = Array(bytes)
-        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else {
-            throw .output(errno)
-        }
+        try Defaultsctl.console.write(Array(bytes))
     }
 
     /// Flushes what was written.
-    ///
-    /// Otherwise a full disk would go unnoticed.
-    static func flush() throws(ToolError) {
-        guard fflush(stdout) == 0 else { throw .output(errno) }
-    }
+    static func flush() throws(ToolError) { try Defaultsctl.console.flush() }
 }
 
 /// JSON for printing.
@@ -72,7 +64,9 @@ enum ShownJSON {
     /// In JSON they can only be inside strings, except for line breaks, which are between elements.
     /// Elsewhere the JSON stays as it is.
     static func text(_ json: String) -> String {
-        guard isatty(STDOUT_FILENO) == 1, json.unicodeScalars.contains(where: isEscaped) else {
+        guard Defaultsctl.console.isTerminal(.output),
+            json.unicodeScalars.contains(where: isEscaped)
+        else {
             return json
         }
         return json.unicodeScalars.map { scalar in

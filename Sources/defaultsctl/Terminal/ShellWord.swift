@@ -1,5 +1,3 @@
-@preconcurrency import Glibc
-
 /// Words for a shell's command line.
 enum ShellWord {
     /// The word without quotes if every shell accepts that, otherwise in quotes.
@@ -10,7 +8,9 @@ enum ShellWord {
     /// Elsewhere they stay as they are, because not every shell knows these quotes.
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-        if isatty(STDOUT_FILENO) == 0 || !word.unicodeScalars.contains(where: \.isUnseen) {
+        if !Defaultsctl.console.isTerminal(.output)
+            || !word.unicodeScalars.contains(where: \.isUnseen)
+        {
             // Split by scalars: to a shell, a quotation mark before a combining character is still
             // one.
             let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false)

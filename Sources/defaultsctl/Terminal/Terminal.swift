@@ -1,5 +1,4 @@
 import ArchiveInspection
-@preconcurrency import Glibc
 import KeyedArchive
 
 /// Standard output and its abilities.
@@ -9,7 +8,7 @@ struct Terminal {
     private let isUTF8: Bool
 
     init(color: ColorChoice) {
-        isTerminal = isatty(STDOUT_FILENO) == 1
+        isTerminal = Defaultsctl.console.isTerminal(.output)
         isUTF8 = Self.localeIsUTF8
         hasColors =
             switch color {
@@ -17,8 +16,8 @@ struct Terminal {
             case .never: false
             // See https://no-color.org: any value except an empty one turns colours off.
             case .auto:
-                isTerminal && (Self.variable("NO_COLOR") ?? "").isEmpty
-                    && !["", "dumb"].contains(Self.variable("TERM") ?? "")
+                isTerminal && (Defaultsctl.console.variable("NO_COLOR") ?? "").isEmpty
+                    && !["", "dumb"].contains(Defaultsctl.console.variable("TERM") ?? "")
             }
     }
 
@@ -58,14 +57,10 @@ struct Terminal {
         span.role.color.map { painted(span.text, $0) } ?? span.text
     }
 
-    private static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
-
     /// As in setlocale(3), the first of these variables that is set and not empty decides.
     private static var localeIsUTF8: Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"]
-        let locale = names.lazy.compactMap(Self.variable).first { !$0.isEmpty } ?? ""
+        let locale = names.lazy.compactMap(Defaultsctl.console.variable).first { !$0.isEmpty } ?? ""
         return ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
     }
 }
@@ -83,16 +78,6 @@ extension InspectionLine.Role {
         case .data: "33"
         case .reference: "1;35"
         }
-    }
-}
-
-/// The width of a line.
-enum TerminalWidth {
-    /// The columns of a terminal; 80 if they are unknown, or if it is not a terminal.
-    static func columns(of descriptor: Int32) -> Int {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
     }
 }
 
@@ -152,8 +137,8 @@ final class ProgressBar {
     /// - Parameter title: The name of the work, such as `Reading`.
     init(_ title: String) {
         self.title = title
-        let type = getenv("TERM").map { String(cString: $0) } ?? ""
-        isShown = isatty(STDERR_FILENO) == 1 && !["", "dumb"].contains(type)
+        let type = Defaultsctl.console.variable("TERM") ?? ""
+        isShown = Defaultsctl.console.isTerminal(.error) && !["", "dumb"].contains(type)
     }
 
     /// Shows how much of the work is done, at most ten times a second.
@@ -169,18 +154,18 @@ final class ProgressBar {
 
     /// Removes the bar.
     func end() {
-        if last != nil { fputs("\r\u{1B}[K", stderr) }
+        if last != nil { Defaultsctl.console.complain("\r\u{1B}[K") }
         last = nil
     }
 
     private func draw(_ done: Int, of total: Int) {
         let percent = "\(done * 100 / total) %"
-        let room = TerminalWidth.columns(of: STDERR_FILENO) - title.count - percent.count - 6
+        let room = Defaultsctl.console.columns(of: .error) - title.count - percent.count - 6
         let width = max(Self.narrowest, min(room, 50))
         let filled = width * done / total
         let bar =
             String(repeating: "#", count: filled)
             + String(repeating: " ", count: width - filled)
-        fputs("\r\u{1B}[K\(title) [\(bar)] \(percent)", stderr)
+        Defaultsctl.console.complain("\r\u{1B}[K\(title) [\(bar)] \(percent)")
     }
 }

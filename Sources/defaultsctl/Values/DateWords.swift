@@ -30,7 +30,9 @@ struct DateWords {
         // This spelling keeps all digits of a fraction.
         if let seconds = ISODate.seconds(of: words) { return seconds }
         let text = withoutComment(words.lowercased())
-        if text == "now" { return Double(Glibc.time(nil) - CalendarDate.referenceSince1970) }
+        if text == "now" {
+            return Double(Defaultsctl.console.now.tv_sec - CalendarDate.referenceSince1970)
+        }
         var reader = DateWords()
         guard reader.take(text) else { return nil }
         return reader.seconds
@@ -95,7 +97,7 @@ extension DateWords {
     }
 
     private static func day(_ days: Int) -> Day {
-        var (now, parts) = (Glibc.time(nil), tm())
+        var (now, parts) = (Defaultsctl.console.now.tv_sec, tm())
         localtime_r(&now, &parts)
         parts.tm_mday += Int32(days)
         parts.tm_hour = 12

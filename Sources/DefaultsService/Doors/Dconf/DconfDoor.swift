@@ -19,6 +19,7 @@ import KeyedArchive
 /// The door for programs that use libdconf: dconf's service, and the file that they read.
 final class DconfDoor: Door {
     static let name = "dconf"
+    static let summary = "those of programs that use dconf's library"
     static let busName = Dconf.busName
     static let signals = SignalAddress(
         members: [Dconf.notify.name], interface: Dconf.interface, path: Dconf.writer)
@@ -35,8 +36,8 @@ final class DconfDoor: Door {
         state = DconfState(DconfFile(places: places, schemas: SchemaIndex { .ofThisProcess() }))
     }
 
-    static func directories(beside database: DatabaseLocation) -> DoorDirectories {
-        guard let places = DconfFile.Places(beside: database) else { return DoorDirectories() }
+    static func directories(beside database: DatabaseLocation) -> DoorDirectories? {
+        guard let places = DconfFile.Places(beside: database) else { return nil }
         return DoorDirectories(own: places.directories, read: SchemaCatalog.ownDirectories)
     }
 
@@ -60,7 +61,8 @@ final class DconfDoor: Door {
         switch call.member {
         case Dconf.initialize: makeFile(call)
         case Dconf.change: try changeSettings(call)
-        default: try tellBlame(call)
+        case Dconf.blame: try tellBlame(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 

@@ -1,4 +1,3 @@
-import DefaultsCore
 import DconfFiles
 import DefaultsDconf
 import DefaultsProtocol

@@ -1,5 +1,4 @@
 import DBus
-import DefaultsCore
 import DconfFiles
 import DefaultsDconf
 import DefaultsModel

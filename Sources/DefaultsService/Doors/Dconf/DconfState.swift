@@ -1,8 +1,6 @@
-import DefaultsCore
 import DBus
 import DconfFiles
 import DefaultsDconf
-import DefaultsModel
 
 /// What a daemon knows that is dconf's service for programs that use libdconf.
 ///

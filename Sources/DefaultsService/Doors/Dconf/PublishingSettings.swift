@@ -21,7 +21,7 @@ import Logging
 // 6. Nothing is written before the name of dconf's service belongs to this daemon, and it does nothing
 //    when there is nothing to write.
 
-/// Keeps dconf's file up to date with the store.database.
+/// Keeps dconf's file up to date with the database.
 extension DconfDoor {
     /// How long changes that nobody waits for are collected.
     private static let pause = Duration.milliseconds(20)
@@ -86,7 +86,7 @@ extension DconfDoor {
         for domain in Set(paths.map(\.domain)) where !state.isPublished(domain) {
             state.domains.insert(domain)
             do {
-                let keys = try layers(ofSettings: domain).flatMap {
+                let keys = try face.layersOfDesktop(domain).flatMap {
                     try store.database.keys(of: $0)
                 }
                 let settings = keys.compactMap { SettingsPath(domain: domain, key: $0.name) }
@@ -280,16 +280,9 @@ extension DconfDoor {
 
     // MARK: Reading the database
 
-    /// The layers that programs of GSettings see, the strongest first.
-    private func layers(ofSettings domain: String) throws -> [Domain] {
-        try [.managed, .host(store.hosts.this.id), .domain, .system].map {
-            try Domain(name: domain, layer: $0)
-        }
-    }
-
     func visibleArchive(of path: SettingsPath) throws -> [UInt8]? {
         let key = try Key(path.key)
-        for layer in try layers(ofSettings: path.domain) where face.layers.mayHaveKeys(layer) {
+        for layer in try face.layersOfDesktop(path.domain) where face.layers.mayHaveKeys(layer) {
             do throws(StorageError) {
                 if let stored = try store.database.value(layer, key) { return stored.archive }
             } catch {
@@ -310,7 +303,7 @@ extension DconfDoor {
         var archives: [SettingsPath: [UInt8]] = [:]
         var count = 0
         for domain in domains {
-            let layers = try layers(ofSettings: domain).filter { face.layers.mayHaveKeys($0) }
+            let layers = try face.layersOfDesktop(domain).filter { face.layers.mayHaveKeys($0) }
             let keys = Set(try layers.flatMap { try store.database.keys(of: $0) })
             for path in keys.compactMap({ SettingsPath(domain: domain, key: $0.name) }) {
                 archives[path] = try visibleArchive(of: path)

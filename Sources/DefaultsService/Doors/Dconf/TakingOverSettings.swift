@@ -98,13 +98,9 @@ extension DconfDoor {
         try [.host(store.hosts.this.id), .domain].map { try Domain(name: path.domain, layer: $0) }
     }
 
-    /// The layer in which a setting is changed: that of this machine if it has the key, as programs see
-    /// its value, and otherwise that of all machines.
+    /// The layer in which a setting is changed.
     func layerOfChange(_ path: SettingsPath) throws -> Domain {
-        let key = try Key(path.key)
-        let own = try Domain(name: path.domain, layer: .host(store.hosts.this.id))
-        return try store.database.generation(own, key) != nil
-            ? own : Domain(name: path.domain, layer: .domain)
+        try face.layerOfChange(Key(path.key), in: path.domain)
     }
 
     private func value(of archive: [UInt8]?, at path: SettingsPath) throws -> ExactValue? {

@@ -15,6 +15,7 @@ import DefaultsStorage
 /// The door for programs that read the Settings portal: a backend of it.
 final class PortalDoor: Door {
     static let name = "portal"
+    static let summary = "a backend of the Settings portal"
     static let busName = Portal.busName
     static let signals = SignalAddress(
         members: [Portal.settingChanged.name], interface: Portal.interface,
@@ -45,7 +46,8 @@ final class PortalDoor: Door {
     func answer(_ call: MethodCall) throws {
         switch call.member {
         case Portal.read.name: try readSetting(call)
-        default: try readAllSettings(call)
+        case Portal.readAll.name: try readAllSettings(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 
@@ -96,10 +98,6 @@ final class PortalDoor: Door {
 
     /// The layers that have the settings, the strongest first.
     var layersOfAppearance: [Domain] {
-        get throws {
-            try [.managed, .host(face.hosts.this.id), .domain, .system].map {
-                try Domain(name: Portal.namespace, layer: $0)
-            }
-        }
+        get throws { try face.layersOfDesktop(Portal.namespace) }
     }
 }

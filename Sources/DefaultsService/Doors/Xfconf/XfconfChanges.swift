@@ -11,7 +11,7 @@ import KeyedArchive
 // 1. A property is set in the layer whose value counts, if the user may change it: in that of this
 //    machine if it has the property, and otherwise in that of all machines.
 // 2. A change that sets the value that programs see already changes nothing, as in Xfconf.
-// 3. Changes are made by `make`, as all changes of calls are.
+// 3. Changes are made by `Settings.change`, as all changes of calls are.
 
 /// The methods of Xfconf's interface that change something.
 extension XfconfDoor {
@@ -19,22 +19,14 @@ extension XfconfDoor {
         // The call goes on on this thread.
         nonisolated(unsafe) let door = self
         try face.prepare(call) { arguments, names in
-            do {
-                let property = try NamedProperty(from: &arguments)
-                // This refuses a program in a sandbox that may not change the domain.
-                _ = try names.domain(property.channel.domain)
-                let archive = try PropertyValue.read(from: &arguments).archive()
-                try ContractError.checkSize(of: archive)
-                return (property: property, archive: archive)
-            } catch {
-                throw XfconfError.refusal(for: error)
-            }
+            let property = try NamedProperty(from: &arguments)
+            // This refuses a program in a sandbox that may not change the domain.
+            _ = try names.domain(property.channel.domain)
+            let archive = try PropertyValue.read(from: &arguments).archive()
+            try ContractError.checkSize(of: archive)
+            return (property: property, archive: archive)
         } then: { _, call, arguments in
-            do {
-                try door.set(arguments.property, to: arguments.archive, for: call)
-            } catch {
-                throw XfconfError.refusal(for: error)
-            }
+            try door.set(arguments.property, to: arguments.archive, for: call)
         }
     }
 

@@ -18,6 +18,7 @@ import KeyedArchive
 /// The door for programs of Xfce: the interface of Xfconf.
 final class XfconfDoor: Door {
     static let name = "xfconf"
+    static let summary = "the settings of Xfce"
     static let busName = Xfconf.busName
     static let signals = SignalAddress(
         members: [Xfconf.propertyChanged.name, Xfconf.propertyRemoved.name],
@@ -54,7 +55,8 @@ final class XfconfDoor: Door {
         case Xfconf.propertyExists.name: try propertyExists(call)
         case Xfconf.resetProperty.name: try resetProperty(call)
         case Xfconf.listChannels.name: try listChannels(call)
-        default: try isPropertyLocked(call)
+        case Xfconf.isPropertyLocked.name: try isPropertyLocked(call)
+        default: throw DBusError.unknownMethod(call.member, of: call.interface)
         }
     }
 
@@ -123,13 +125,9 @@ final class XfconfDoor: Door {
             return size.isLong || size.isLarge
         }
         try face.answer(call, isLong: isLong) { reading, writer in
-            do {
-                let count = try reading.writeProperties(of: layers, below: base, to: &writer)
-                guard case .property = base, count == 0 else { return }
-                throw XfconfError.notFound(name, in: channel)
-            } catch let error as ContractError {
-                throw XfconfError.refusal(for: error)
-            }
+            let count = try reading.writeProperties(of: layers, below: base, to: &writer)
+            guard case .property = base, count == 0 else { return }
+            throw XfconfError.notFound(name, in: channel)
         }
     }
 
@@ -151,14 +149,9 @@ final class XfconfDoor: Door {
         try call.arguments { try NamedProperty(from: &$0) }
     }
 
-    /// The layers of a channel, the strongest first.
-    func allLayers(of channel: ChannelName) throws -> [Domain] {
-        try [.managed, .host(face.hosts.this.id), .domain, .system].map(channel.domain)
-    }
-
     /// The layers that may have properties, the strongest first.
     func layers(of channel: ChannelName) throws -> [Domain] {
-        try allLayers(of: channel).filter(face.layers.mayHaveKeys)
+        try face.layersOfDesktop(channel.domain).filter(face.layers.mayHaveKeys)
     }
 
     /// What is stored for a property, as far as the caller may see it.

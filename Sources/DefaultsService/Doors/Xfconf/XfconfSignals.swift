@@ -1,4 +1,3 @@
-import DefaultsCore
 import DBus
 import DefaultsModel
 import DefaultsStorage
@@ -19,7 +18,7 @@ extension XfconfDoor {
     private func propertySignal(for change: KeySignals.Change) throws -> KeySignal? {
         guard let channel = ChannelName(domain: change.domain.name) else { return nil }
         // A layer whose last file was removed may have changed, too.
-        let visible = try face.visible(change, in: allLayers(of: channel))
+        let visible = try face.visible(change, in: face.layersOfDesktop(channel.domain))
         if case .hidden = visible { return nil }
         let property = [Value.string(channel.description), .string(change.key.name)]
         guard let stored = visible.stored, let value = stored.property else {

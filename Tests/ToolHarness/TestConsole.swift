@@ -1,0 +1,102 @@
+import DBus
+import DefaultsClient
+import Glibc
+import Synchronization
+import SystemCalls
+
+@testable import defaultsctl
+
+/// What is around one command line of a test, and what it has printed.
+final class TestConsole: Console {
+    private struct Printed {
+        var output: [UInt8] = []
+        var error: [UInt8] = []
+        var screen: [UInt8] = []
+    }
+
+    let words: [String]
+    private let variables: [String: String]
+    /// Which streams are a terminal.
+    private let terminal: Set<StandardStream>
+    private let printed = Mutex(Printed())
+    private let remarks = Mutex<Set<String>>([])
+    /// What is left of standard input.
+    private let rest: Mutex<ArraySlice<UInt8>>
+    private let service: @Sendable () async throws -> RemoteDefaults
+
+    /// - Parameters:
+    ///   - words: The name of the program, and the words after it.
+    ///   - variables: The whole environment.
+    ///   - input: Standard input.
+    ///   - terminal: Which streams are a terminal.
+    ///   - service: Connects to the service.
+    init(
+        _ words: [String], variables: [String: String], input: [UInt8],
+        terminal: Set<StandardStream>,
+        reaching service: @escaping @Sendable () async throws -> RemoteDefaults
+    ) {
+        self.words = words
+        self.variables = variables
+        self.terminal = terminal
+        self.service = service
+        rest = Mutex(input[...])
+    }
+
+    /// Standard output.
+    var output: [UInt8] { printed.withLock { $0.output } }
+
+    /// Standard error.
+    var error: [UInt8] { printed.withLock { $0.error } }
+
+    /// Both, in the order in which they came.
+    var screen: [UInt8] { printed.withLock { $0.screen } }
+
+    /// 2024-02-29 12:00:01 UTC.
+    var now: timespec { timespec(tv_sec: 1_709_208_001, tv_nsec: 0) }
+
+    var loop: EventLoop? { nil }
+
+    func openService(needsBus: Bool) async throws -> ServiceSession {
+        ServiceSession(try await service())
+    }
+
+    func variable(_ name: String) -> String? { variables[name] }
+
+    func isNew(_ remark: String) -> Bool { remarks.withLock { $0.insert(remark).inserted } }
+
+    func isTerminal(_ stream: StandardStream) -> Bool { terminal.contains(stream) }
+
+    func columns(of stream: StandardStream) -> Int { 80 }
+
+    func write(_ bytes: [UInt8]) throws(ToolError) {
+        printed.withLock {
+            $0.output += bytes
+            $0.screen += bytes
+        }
+    }
+
+    func flush() throws(ToolError) {}
+
+    func complain(_ text: String) {
+        printed.withLock {
+            $0.error += text.utf8
+            $0.screen += text.utf8
+        }
+    }
+
+    func readLine() -> String? {
+        rest.withLock { rest in
+            guard !rest.isEmpty else { return nil }
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            return String(decoding: line, as: UTF8.self)
+        }
+    }
+
+    func input(atMost limit: Int) throws(SystemError) -> [UInt8]? {
+        rest.withLock { rest in
+            defer { rest = [] }
+            return rest.count <= limit ? Array(rest) : nil
+        }
+    }
+}

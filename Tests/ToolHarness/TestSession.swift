@@ -1,0 +1,173 @@
+import DBus
+import DefaultsClient
+import DefaultsFiles
+import DefaultsProtocol
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ServiceHarness
+@testable import defaultsctl
+
+/// A user's session in this process: a service, a home, and command lines of the tool.
+///
+/// ```swift
+/// @Suite(.inSession) struct SomeTests {
+///     let session = TestSession.current
+///
+///     @Test func `A value is stored`() async {
+///         #expect(await session.tool("write", "org.example.App", "Key", "1").status == 0)
+///     }
+/// }
+/// ```
+///
+/// The tool runs on the loop of the service. So when a command line has ended, all that follows from it
+/// at the present time is done, too. No time passes unless the test moves the clock.
+///
+/// Only the task of its test uses it, which makes it `@unchecked Sendable`.
+final class TestSession: @unchecked Sendable {
+    @TaskLocal static var running: TestSession?
+
+    /// The session of the test that runs, whose suite has the trait ``InSession``.
+    static var current: TestSession {
+        guard let running else { preconditionFailure("The suite has no trait .inSession.") }
+        return running
+    }
+
+    let service: TestService
+    /// The home of the user, which is empty at first.
+    let directory: TemporaryDirectory
+    /// The environment of command lines.
+    var environment: [String: String]
+
+    init() async throws {
+        service = try await TestService.start()
+        directory = try TemporaryDirectory()
+        environment = [
+            "HOME": directory.path, "XDG_CONFIG_HOME": directory.path + "/config",
+            "XDG_DATA_DIRS": directory.path + "/system",
+        ]
+    }
+
+    // MARK: Command lines
+
+    /// Runs a command line of the tool to its end.
+    ///
+    /// - Parameters:
+    ///   - words: The words after the name of the program.
+    ///   - program: The name of the program.
+    ///   - input: Standard input.
+    ///   - caller: Who runs it, as far as the service knows.
+    /// - Returns: What it has left behind; a failure of the test and status 124 if it needs time.
+    @discardableResult
+    func tool(
+        _ words: [String], named program: String = "defaultsctl", input: String = "",
+        as caller: TestCaller.Kind = .own
+    ) async -> ProgramResult {
+        let (status, console) = await run([program] + words, Array(input.utf8), as: caller)
+        return ProgramResult(
+            status: status, output: String(decoding: console.output, as: UTF8.self),
+            error: String(decoding: console.error, as: UTF8.self))
+    }
+
+    @discardableResult
+    func tool(_ words: String..., input: String = "") async -> ProgramResult {
+        await tool(words, input: input)
+    }
+
+    /// What a command line shows on a terminal, standard error with it.
+    func onTerminal(_ words: [String], input: String = "") async -> (text: String, status: Int32) {
+        let (status, console) = await run(
+            ["defaultsctl"] + words, Array(input.utf8), on: [.input, .output, .error])
+        return (String(decoding: console.screen, as: UTF8.self), status)
+    }
+
+    /// The standard output of a command line that succeeds, byte for byte.
+    func bytes(_ words: String..., input: [UInt8] = []) async -> [UInt8] {
+        let (status, console) = await run(["defaultsctl"] + words, input)
+        #expect(status == 0, "\(words): \(String(decoding: console.error, as: UTF8.self))")
+        return console.output
+    }
+
+    private func run(
+        _ words: [String], _ input: [UInt8], as caller: TestCaller.Kind = .own,
+        on terminal: Set<StandardStream> = []
+    ) async -> (status: Int32, TestConsole) {
+        let service = service.running
+        let console = TestConsole(
+            words, variables: environment, input: input, terminal: terminal
+        ) {
+            let socket = try await service.admit(caller).socket
+            return try await RemoteDefaults.connect(toPeerAt: socket, on: service.stage.loop)
+        }
+        do {
+            let pending = try await service.stage.run(words.joined(separator: " ")) {
+                await Defaultsctl.$console.withValue(console) {
+                    await Defaultsctl.outcome { Array(words.dropFirst()) }
+                }
+            }
+            return (try pending.get(), console)
+        } catch {
+            Issue.record(error, "\(words)")
+            return (124, console)
+        }
+    }
+
+    // MARK: The service
+
+    /// The generation of the last change.
+    func generation() async throws -> UInt64 {
+        try await properties().uint64(Contract.currentGeneration)
+    }
+
+    /// How many changes are not on disk yet.
+    func pendingChanges() async throws -> UInt32 {
+        try await properties().uint32(Contract.pendingChanges)
+    }
+
+    private func properties() async throws -> Contract.GetProperties.Reply {
+        try await service.peer.call(Contract.GetProperties.self, ())
+    }
+
+    /// Reads a value and its generation as another program.
+    func get(_ domain: String, _ key: String) async throws -> (value: Value, generation: UInt64) {
+        try await service.peer.get(domain, key)
+    }
+
+    var databasePath: String { service.files.database + "/defaults.db" }
+
+    // MARK: The files of administrators and vendors
+
+    /// The path of a file, such as `org.example.Editor.json`, in one of their directories.
+    func path(of file: String, in place: LayerPlace) -> String {
+        "\(service.files.layers[place])/\(file)"
+    }
+
+    /// Writes a file as a package manager does, beside its place, and has the service read it.
+    func write(_ contents: String, to file: String, in place: LayerPlace) async throws {
+        let path = path(of: file, in: place)
+        try FileManager.default.createDirectory(
+            atPath: URL(filePath: path).deletingLastPathComponent().path,
+            withIntermediateDirectories: true)
+        try contents.write(toFile: path, atomically: true, encoding: .utf8)
+        await readLayers()
+    }
+
+    /// Removes a file, and has the service see that.
+    func remove(_ file: String, in place: LayerPlace) async throws {
+        try FileManager.default.removeItem(atPath: path(of: file, in: place))
+        await readLayers()
+    }
+
+    private func readLayers() async {
+        // As long as the service waits for a file that may still be written.
+        await service.advance(by: .milliseconds(500))
+    }
+}
+
+extension ProgramResult {
+    /// What it says on standard error, without the usage that follows where the line is wrong.
+    var complaint: String {
+        error.ranges(of: "\nusage: ").first.map { String(error[..<$0.lowerBound]) + "\n" } ?? error
+    }
+}
