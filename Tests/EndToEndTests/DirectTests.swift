@@ -74,42 +74,6 @@ import Testing
             """)
     }
 
-    @Test
-    func `Who follows a domain gets the changes of others with values, in order with replies`() {
-        expectDone(
-            """
-            other = connect()
-            unasked = listen(other)
-            reply, files = follow(direct, "a.b", "a.c")
-            page, domains, generation = reply.unpack()
-            assert os.fstat(files.get(page)).st_size == 32768
-            assert [domain[0] for domain in domains] == ["a.b", "a.c"] and generation == 1
-            assert call(other, "SetValue", "(ssv)", "a.b", "key", GLib.Variant("s", "x")) == (2,)
-            archive = call(other, "Get", "(ss)", "a.b", "key")[0]
-            assert call(bus, "SetValue", "(ssv)", "a.d", "key", GLib.Variant("s", "x")) == (3,)
-            assert call(bus, "Set", "(ssay)", "a.c@host", "key", archive) == (4,)
-            assert call(direct, "SetValue", "(ssv)", "a.b", "own", GLib.Variant("b", True)) == (5,)
-            assert call(other, "ApplyValues", "(sa{sv}asa{st}a{sv})", "a.b",
-                        {"large": GLib.Variant("ay", bytes(20_000))}, ["key"], {}, {}) == (6,)
-            # The reply comes after what was sent before it.
-            assert call(direct, "GetValue", "(ss)", "a.b", "own") == (True, 5)
-            settle()
-            assert told == [
-                ("ChangedValues", ("a.b", "domain", {"key": archive}, [], [], 2, ":direct.2")),
-                ("ChangedValues", ("a.c", "host", {"key": archive}, [], [], 4, bus.get_unique_name())),
-                ("ChangedValues", ("a.b", "domain", {}, ["large"], ["key"], 6, ":direct.2"))], told
-            del told[:]
-            call(direct, "Unfollow", "(as)", ["a.b"])
-            call(other, "Remove", "(ss)", "a.b", "own")
-            call(other, "Remove", "(ss)", "a.c@host", "key")
-            settle()
-            assert [(signal, change[0], change[4]) for signal, change in told] == [
-                ("ChangedValues", "a.c", ["key"])], told
-            settle(other)
-            assert unasked == [], unasked
-            """)
-    }
-
     @Test func `FollowValues returns D-Bus values, and then sends names`() {
         expectDone(
             """

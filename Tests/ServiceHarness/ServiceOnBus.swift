@@ -56,6 +56,13 @@ final class ServiceOnBus {
     /// Does everything that can be done without the clock.
     func settle() async { await stage.settle() }
 
+    /// Lets the service take over what is done to the files of administrators and vendors.
+    func changeFiles(_ change: (TestPlace) throws -> Void) async throws {
+        try change(place)
+        await stage.settle()
+        await stage.advance(by: .seconds(1))
+    }
+
     /// Ends it without order: nothing is looked at any more.
     ///
     /// What it has open is closed here. A process has few descriptors, and a test ends many services.

@@ -31,6 +31,9 @@ actor TestBus {
     struct Heard: Equatable {
         /// The first argument: the domain, or the channel.
         let subject: String
+        let interface: String
+        let member: String
+        let arguments: [Value]
         /// How many steps the test had noted by then.
         let steps: Int
     }
@@ -65,8 +68,8 @@ actor TestBus {
         let next = bus.link.receive
         bus.link.receive = { [weak self] message in
             if message.kind == .signal {
-                let (subject, receiver) = Self.envelope(of: message)
-                self?.assumeIsolated { $0.pass(on: subject, to: receiver) }
+                let (heard, receiver) = Self.parts(of: message)
+                self?.assumeIsolated { $0.pass(on: heard, to: receiver) }
             }
             next?(message)
         }
@@ -96,14 +99,22 @@ actor TestBus {
 
     func noteStep() { steps += 1 }
 
-    private static func envelope(of message: borrowing Message) -> (String, receiver: String?) {
+    private typealias Content = (interface: String, member: String, arguments: [Value])
+
+    private static func parts(of message: borrowing Message) -> (Content, receiver: String?) {
         var reader = MessageReader(message)
+        let interface = dbus_message_get_interface(message.pointer).map { String(cString: $0) }
+        let member = dbus_message_get_member(message.pointer).map { String(cString: $0) }
         let receiver = dbus_message_get_destination(message.pointer).map { String(cString: $0) }
-        return ((try? reader.readString()) ?? "", receiver)
+        let arguments = (try? reader.readValues()) ?? []
+        return ((interface ?? "", member ?? "", arguments), receiver)
     }
 
-    private func pass(on subject: String, to receiver: String?) {
-        let heard = Heard(subject: subject, steps: steps)
+    private func pass(on signal: Content, to receiver: String?) {
+        let subject = if case .string(let first) = signal.arguments.first { first } else { "" }
+        let heard = Heard(
+            subject: subject, interface: signal.interface, member: signal.member,
+            arguments: signal.arguments, steps: steps)
         let receivers =
             receiver.map { [$0] } ?? clients.filter { !$0.value.rules.isEmpty }.map(\.key)
         for receiver in receivers { signals[receiver, default: []].append(heard) }

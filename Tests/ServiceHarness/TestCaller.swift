@@ -39,6 +39,7 @@ struct TestCaller: Sendable {
 
     private final class Record: Sendable {
         let events = Mutex<[Event]>([])
+        let changesWithValues = Mutex<[ChangedValuesSignal]>([])
         /// Whether the program reads nothing.
         let isDeaf = Atomic(false)
 
@@ -55,8 +56,10 @@ struct TestCaller: Sendable {
         stage.add(connection)
         try await loop.run { [record] in
             try connection.assumeIsolated { connection in
-                try connection.onSignal(MatchRule(path: Contract.objectPath)) {
-                    record.append(Event($0))
+                try connection.onSignal(MatchRule(path: Contract.objectPath)) { signal in
+                    record.append(Event(signal))
+                    guard let change = try? ChangedValuesSignal(signal) else { return }
+                    record.changesWithValues.withLock { $0.append(change) }
                 }
             }
         }
@@ -71,8 +74,14 @@ struct TestCaller: Sendable {
         events.compactMap { if case .changed(let signal, _) = $0 { signal } else { nil } }
     }
 
+    /// The signals about changes that have come with values.
+    var changesWithValues: [ChangedValuesSignal] { record.changesWithValues.withLock { $0 } }
+
     /// Forgets the events that have come.
-    func forgetEvents() { record.events.withLock { $0 = [] } }
+    func forgetEvents() {
+        record.events.withLock { $0 = [] }
+        record.changesWithValues.withLock { $0 = [] }
+    }
 
     /// Makes a call, and does everything that can be done without the clock.
     ///

@@ -43,40 +43,6 @@ import Testing
         #expect(version.output == "(<uint32 1>,)\n")
     }
 
-    @Test func `A value that is no setting is no value`() throws {
-        try portal.write("contrast", "-int", "1")
-        for words in [["-int", "3"], ["-string", "purple"], ["-data", "00"], ["-int", "-1"]] {
-            try desktop.tool(["write", PortalDesktop.domain, "color-scheme"] + words)
-                .requireOutput()
-            #expect(portal.read("color-scheme") == Self.notFound)
-        }
-        try portal.write("accent-color", "--json", "[0, 0.5, 1.5]")
-        #expect(portal.read("accent-color") == Self.notFound)
-        #expect(
-            portal.readAll("") == "{'org.freedesktop.appearance': {'contrast': <uint32 1>}}")
-    }
-
-    @Test func `Nothing but the four settings can be read`() throws {
-        try portal.write("color-scheme", "-int", "1")
-        try portal.write("secret", "-int", "1")
-        try desktop.tool("write", "org.example.App", "color-scheme", "-int", "1").requireOutput()
-        try desktop.tool("write", "NSGlobalDomain", "contrast", "-int", "1").requireOutput()
-        for (namespace, key) in [
-            ("org.example.App", "color-scheme"), (PortalDesktop.domain, "secret"), ("", ""),
-            ("org.freedesktop.*", "color-scheme"), (PortalDesktop.domain, "contrast"),
-            (PortalDesktop.domain + "@host", "color-scheme"),
-            (PortalDesktop.domain, "color-scheme\n"),
-        ] { #expect(portal.read(key, of: namespace) == Self.notFound, "\(namespace) \(key)") }
-        let settings = "{'org.freedesktop.appearance': {'color-scheme': <uint32 1>}}"
-        for patterns in ["", "*", "org.freedesktop.*", "org.free*", PortalDesktop.domain] {
-            #expect(portal.readAll(patterns) == settings, "\(patterns)")
-        }
-        #expect(portal.readAll("org.gnome.*", "*") == settings)
-        for patterns in ["org.gnome.*", "**", "org.freedesktop", "org.*.appearance", "*e"] {
-            #expect(portal.readAll(patterns) == "@a{sa{sv}} {}", "\(patterns)")
-        }
-    }
-
     @Test func `Hostile patterns are answered`() throws {
         let output = try desktop.python(
             """
@@ -99,48 +65,6 @@ import Testing
         ).requireOutput()
         #expect(
             output == String(repeating: "org.freedesktop.DBus.Error.InvalidArgs\n", count: 3))
-    }
-
-    @Test func `The layers of the domain apply, and each change that shows has a signal`() throws {
-        let monitor = try portal.listen()
-        func expect(_ value: Int) throws {
-            #expect(try portal.signal(monitor) == "'color-scheme', <uint32 \(value)>")
-            #expect(portal.read("color-scheme") == "uint32 \(value)")
-        }
-        let file = PortalDesktop.domain + ".json"
-        try desktop.write(#"{"color-scheme": 1}"#, to: file, in: .vendor)
-        try expect(1)
-        try portal.write("color-scheme", "-int", "2")
-        try expect(2)
-        try desktop.tool("write", PortalDesktop.domain + "@host", "color-scheme", "-int", "0")
-            .requireOutput()
-        try expect(0)
-        // A stronger layer has the key, so this has no signal.
-        try portal.write("color-scheme", "-int", "1")
-        try desktop.write(#"{"color-scheme": 2}"#, to: file, in: .managed)
-        try expect(2)
-        try desktop.remove(file, in: .managed)
-        try expect(0)
-        try desktop.tool("delete", PortalDesktop.domain + "@host", "color-scheme").requireOutput()
-        try expect(1)
-        try portal.write("other", "-int", "1")
-        try desktop.tool("write", "org.example.App", "contrast", "-int", "1").requireOutput()
-        try portal.write("accent-color", "#ffffff")
-        #expect(try portal.signal(monitor) == "'accent-color', <(1.0, 1.0, 1.0)>")
-        monitor.send(SIGTERM)
-    }
-
-    @Test func `A setting that has no value any more is announced as none`() throws {
-        let monitor = try portal.listen()
-        try portal.write("color-scheme", "-int", "1")
-        try portal.write("accent-color", "#ffffff")
-        _ = try (portal.signal(monitor), portal.signal(monitor))
-        try portal.write("color-scheme", "-string", "nonsense")
-        #expect(try portal.signal(monitor) == "'color-scheme', <uint32 0>")
-        try desktop.tool("delete", PortalDesktop.domain, "accent-color").requireOutput()
-        #expect(try portal.signal(monitor) == "'accent-color', <(-1.0, -1.0, -1.0)>")
-        #expect(portal.readAll() == "@a{sa{sv}} {}")
-        monitor.send(SIGTERM)
     }
 
     @Test(.enabled(if: Desktop.sandboxIsAvailable, "bwrap cannot make a sandbox here"))
