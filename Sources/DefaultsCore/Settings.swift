@@ -73,11 +73,12 @@ package final class Settings {
     ///   - typedDomains: The name of the domain whose keys name the domains whose values keep their
     ///     exact types.
     ///   - loop: On whose thread everything is done.
+    ///   - date: The present time in seconds since 1970.
     ///   - logger: The log, which gets no value.
     ///   - begin: Starts a task that calls ``carryOut(_:)``.
     package init(
         _ database: sending Database, _ writer: DurableWriter, layers: FileLayers,
-        typedDomains: String, on loop: EventLoop, logger: Logger,
+        typedDomains: String, on loop: EventLoop, date: @escaping () -> Int, logger: Logger,
         begin: @escaping (Work) -> Void
     ) {
         self.loop = loop
@@ -88,8 +89,8 @@ package final class Settings {
         memory = Memory(on: loop)
         statistics = Statistics(since: loop.continuousNow)
         store = Store(
-            database, writer, lanes: lanes, statistics: statistics, on: loop, logger: logger,
-            begin: begin)
+            database, writer, lanes: lanes, statistics: statistics, on: loop, date: date,
+            logger: logger, begin: begin)
         locks = Locks(in: store, layers)
         let policies = Policies(in: store, layers)
         rights = Rights(by: policies, logger: logger)

@@ -1,7 +1,6 @@
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-import Glibc
 import Logging
 import SystemCalls
 

@@ -1,7 +1,6 @@
 import class DBus.EventLoop
 package import DefaultsModel
 package import DefaultsStorage
-import Glibc
 import Logging
 import Wording
 
@@ -55,6 +54,8 @@ package final class Store {
     private let statistics: Statistics
     private let loop: EventLoop
     private let logger: Logger
+    /// The present time in seconds since 1970.
+    private let date: () -> Int
     /// Has work begun that does not end at once.
     private let begin: (Work) -> Void
     weak var observer: (any StoreObserver)?
@@ -63,7 +64,7 @@ package final class Store {
 
     init(
         _ database: sending Database, _ writer: DurableWriter, lanes: Lanes,
-        statistics: Statistics, on loop: EventLoop, logger: Logger,
+        statistics: Statistics, on loop: EventLoop, date: @escaping () -> Int, logger: Logger,
         begin: @escaping (Work) -> Void
     ) {
         self.database = database
@@ -72,6 +73,7 @@ package final class Store {
         self.statistics = statistics
         self.loop = loop
         self.logger = logger
+        self.date = date
         self.begin = begin
         alarm = Alarm(on: loop)
         trouble.tell = { [unowned self] in observer?.troubled() }
@@ -272,7 +274,7 @@ package final class Store {
     }
 
     private func flushSucceeded(hasChores: Bool) {
-        statistics.noteFlush(at: time(nil))
+        statistics.noteFlush(at: date())
         if disk.failure != nil {
             logger.log(
                 .diskWorks, level: .notice,

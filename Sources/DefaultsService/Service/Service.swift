@@ -4,6 +4,7 @@ import DefaultsDconf
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import Glibc
 import Logging
 
 /// The service on the bus: the object `/org/defaultsd/Defaults1` and the doors, with one database.
@@ -48,7 +49,7 @@ package actor Service {
         let tasks = Tasks(on: connection.loop)
         let settings = Settings(
             database, writer, layers: layers, typedDomains: DconfDomains.record,
-            on: connection.loop, logger: logger
+            on: connection.loop, date: { time(nil) }, logger: logger
         ) { work in
             tasks.start { await $0.settings.carryOut(work) }
         }
