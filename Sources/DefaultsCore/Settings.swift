@@ -51,7 +51,7 @@ package final class Settings {
     /// What programs have stored.
     package let usage = QuotaKeeper()
     /// How the service itself is set.
-    private let options: OptionKeeper
+    let options: OptionKeeper
     /// When the files of layers are read.
     let layerSchedule: LayerSchedule
     /// Backups and other upkeep that is in progress or waits.

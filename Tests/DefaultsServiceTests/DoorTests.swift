@@ -81,6 +81,7 @@ import Testing
 
     @Test func `A value of this machine is changed there, as programs see it`() async throws {
         try await withDoor { service in
+            try await service.caller.set(FakeDoor.domain, "Size", .int64(2))
             try await service.caller.set("\(FakeDoor.domain)@host", "Size", .int64(1))
             _ = try await call("Write", .string("Size"), .variant(.int64(9)), in: service)
             let seen = try await call("Read", .string("Size"), in: service)

@@ -18,8 +18,10 @@ final class FakeDoor: Door {
     static let interface: InterfaceName = "org.example.Desk"
     static let settingChanged = SignalDeclaration(
         "SettingChanged", [Argument("desk", "s"), Argument("key", "s"), Argument("value", "v")])
+    static let settingReset = SignalDeclaration(
+        "SettingReset", [Argument("desk", "s"), Argument("key", "s")])
     static let signals = SignalAddress(
-        members: [settingChanged.name], interface: interface, path: path)
+        members: [settingChanged.name, settingReset.name], interface: interface, path: path)
 
     /// The domain whose keys are the settings.
     static let domain = "org.example.Desk"
@@ -43,7 +45,9 @@ final class FakeDoor: Door {
             DoorMethod("Read", in: [key], out: [value]), DoorMethod("Write", in: [key, value]),
             DoorMethod("Reset", in: [key]),
         ].map(method)
-        return [(path, Interface(interface, methods: methods, signals: [settingChanged]))]
+        return [
+            (path, Interface(interface, methods: methods, signals: [settingChanged, settingReset]))
+        ]
     }
 
     func answer(_ call: MethodCall) throws {
@@ -95,10 +99,14 @@ final class FakeDoor: Door {
     private func reset(_ call: MethodCall) throws {
         _ = try face.changingNames(for: call).domain(Self.domain)
         let key = try call.arguments { try Key($0.readString()) }
-        let layer = try face.layerOfChange(key, in: Self.domain)
-        try face.settings.remove(key, of: layer, by: face.caller(of: call)) {
-            self.answer(call, $0)
-        }
+        let caller = face.caller(of: call)
+        // Otherwise a value of all machines would show when that of this one has gone.
+        let changes = try layers.filter {
+            try $0.layer.isWritable && face.store.view.generation($0, key) != nil
+        }.map { ChangeProposal(domain: $0, removed: [key], origin: caller.origin) }
+        for change in changes { try face.settings.locks.checkWritable(change.domain, [key]) }
+        guard !changes.isEmpty else { return try call.reply() }
+        try face.settings.change(changes, by: caller) { self.answer(call, $0) }
     }
 
     private func answer(_ call: MethodCall, _ outcome: Settings.Outcome) {
@@ -114,11 +122,14 @@ final class FakeDoor: Door {
 
     private func signal(for change: KeySignals.Change) throws -> KeySignal? {
         let visible = try face.visible(change, in: layers)
-        guard let stored = visible.stored else { return nil }
+        if case .hidden = visible { return nil }
+        let setting = [Value.string(Self.domain), .string(change.key.name)]
+        guard let stored = visible.stored else {
+            return KeySignal(member: Self.settingReset.name, arguments: setting, size: 0)
+        }
         let value = try VariantForm.value(validating: stored.archive)
         return KeySignal(
             member: Self.settingChanged.name,
-            arguments: [.string(Self.domain), .string(change.key.name), .variant(value)],
-            size: stored.archive.count)
+            arguments: setting + [.variant(value)], size: stored.archive.count)
     }
 }

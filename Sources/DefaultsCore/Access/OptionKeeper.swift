@@ -9,8 +9,8 @@ import Logging
 final class OptionKeeper {
     private let policies: Policies
     private let logger: Logger
-    /// How long changes wait; nil before it is read.
-    private var knownDelays: FlushSchedule.Delays?
+    /// The values of those that are set; nil before they are read.
+    private var values: [ServiceOption: Int]?
     /// The options whose values were ignored, as the log has reported.
     private var ignored: Set<ServiceOption> = []
 
@@ -19,15 +19,16 @@ final class OptionKeeper {
         self.logger = logger
     }
 
+    /// The value of an option.
+    subscript(option: ServiceOption) -> Int {
+        let values = self.values ?? read()
+        self.values = values
+        return values[option] ?? option.standard
+    }
+
     /// How long changes wait until they go to disk.
     var delays: FlushSchedule.Delays {
-        if let knownDelays { return knownDelays }
-        let values = read()
-        let delays = FlushSchedule.Delays(
-            quiet: values[.writeDelay] ?? ServiceOption.writeDelay.standard,
-            longest: values[.longestWriteDelay] ?? ServiceOption.longestWriteDelay.standard)
-        knownDelays = delays
-        return delays
+        FlushSchedule.Delays(quiet: self[.writeDelay], longest: self[.longestWriteDelay])
     }
 
     /// Reads the options again if a domain has them.
@@ -36,7 +37,7 @@ final class OptionKeeper {
     }
 
     /// Forgets what was read.
-    func readAgain() { knownDelays = nil }
+    func readAgain() { values = nil }
 
     private func read() -> [ServiceOption: Int] {
         var values: [ServiceOption: Int] = [:]

@@ -5,7 +5,8 @@ package import KeyedArchive
 
 /// Changes of one key or of a whole domain.
 ///
-/// All of them refuse locked keys, and change nothing that is so already.
+/// All of them refuse locked keys. What sets a value changes nothing if the key has the same one
+/// (``replacement(for:in:by:keepsType:)``); what moves a value takes it as it is stored.
 extension Settings {
     /// Up to this many keys, the removal of a domain names each of them in the record of changes.
     private static let longestNamedRemoval = 1024

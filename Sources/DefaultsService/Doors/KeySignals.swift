@@ -5,7 +5,7 @@ import DefaultsStorage
 
 // Invariants
 //
-// 1. The signals of doors have values, as the desktops' interfaces demand. They exist only if the
+// 1. The signals of doors have values, if the desktops' interfaces demand that. They exist only if the
 //    door is open, only for the keys that it has, and only on the bus. Each is sent to its
 //    receivers one by one, and never to all. What each of them may read is looked up when the signal is
 //    sent, however long that has waited.
@@ -19,7 +19,7 @@ import DefaultsStorage
 struct KeySignal {
     let member: MemberName
     let arguments: [Value]
-    /// The size of the value's archive, in bytes.
+    /// The size of the value's archive, in bytes; 0 for a signal without a value.
     let size: Int
 }
 
