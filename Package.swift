@@ -311,7 +311,7 @@ let package = Package(
             "ToolHarness",
             [
                 "defaultsctl", "DBus", "DefaultsClient", "DefaultsFiles", "DefaultsProtocol",
-                "SQLite", "ServiceHarness", "SystemCalls", "TestSupport",
+                "DconfFiles", "SQLite", "ServiceHarness", "SystemCalls", "TestSupport",
             ]),
         tests(
             "DefaultsServiceTests",

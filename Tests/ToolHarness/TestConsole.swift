@@ -1,4 +1,5 @@
 import DBus
+import DconfFiles
 import DefaultsClient
 import Glibc
 import Synchronization
@@ -16,6 +17,7 @@ final class TestConsole: Console {
     }
 
     let words: [String]
+    let schemas: InstalledSchemas
     private let variables: [String: String]
     /// Which streams are a terminal.
     private let terminal: Set<StandardStream>
@@ -39,6 +41,7 @@ final class TestConsole: Console {
         self.words = words
         self.variables = variables
         self.terminal = terminal
+        schemas = InstalledSchemas(SchemaCatalog(environment: variables))
         self.service = service
         rest = Mutex(input[...])
     }

@@ -31,7 +31,9 @@ enum ToolAlone {
         _ words: [String], _ input: [UInt8], _ variables: [String: String],
         _ terminal: Set<StandardStream>
     ) -> TestConsole {
-        TestConsole(
+        // What is installed on the machine has no part in tests.
+        let variables = variables.merging(["XDG_DATA_DIRS": "/nonexistent"]) { $1 }
+        return TestConsole(
             ["defaultsctl"] + words, variables: variables, input: input, terminal: terminal
         ) { throw NotAlone() }
     }

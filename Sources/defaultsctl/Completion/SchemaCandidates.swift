@@ -4,7 +4,7 @@ import SystemCalls
 
 /// Names and values from the installed GSettings schemas, for completion.
 struct SchemaCandidates {
-    private var catalog: SchemaCatalog { SchemaNote.catalog }
+    private var catalog: SchemaCatalog { Defaultsctl.console.schemas.catalog }
 
     /// The keys that the schemas of a domain have, with what they are for.
     ///

@@ -7,18 +7,13 @@ struct SchemaNote {
     private let key: SettingsSchema.Key
     private let texts: SettingsTexts?
 
-    /// The schemas that programs of this session find.
-    static let catalog = SchemaCatalog.ofThisProcess()
-
     /// Searches for the schema of a key; nil if there is none.
     init?(of key: String, in domain: String) {
-        guard let path = SettingsPath(domain: domain, key: key),
-            let found = Self.catalog.key(at: path)
-        else {
-            return nil
-        }
+        let catalog = Defaultsctl.console.schemas.catalog
+        guard let path = SettingsPath(domain: domain, key: key), let found = catalog.key(at: path)
+        else { return nil }
         self.key = found
-        texts = Self.catalog.texts(of: found)
+        texts = catalog.texts(of: found)
     }
 
     /// Two lines for people: what the key is, and which values it may have.

@@ -5,13 +5,15 @@ import SystemCalls
 /// What is around a command line: its words, the environment, the time, the standard streams, and the
 /// way to the service.
 ///
-/// The tool uses nothing of its process but by ``Defaultsctl/console``. So a test runs a command line in
-/// its own process, with a console of its own.
+/// The tool asks for these by ``Defaultsctl/console``. So a test runs a command line in its own process, with
+/// a console of its own. Only `watch` writes to its process itself, and ends it with its reader.
 protocol Console: Sendable {
     /// The path of the program, and the words after it.
     var words: [String] { get }
     /// The time since 1970.
     var now: timespec { get }
+    /// The GSettings schemas that programs find.
+    var schemas: InstalledSchemas { get }
     /// The loop of the only thread, for connections to a bus; nil if there is none.
     var loop: EventLoop? { get }
 

@@ -1,4 +1,5 @@
 import DBus
+import DconfFiles
 @preconcurrency import Glibc
 import Synchronization
 import SystemCalls
@@ -6,6 +7,7 @@ import SystemCalls
 /// What is around the process.
 struct ProcessConsole: Console {
     private static let remarks = Mutex<Set<String>>([])
+    private static let schemas = InstalledSchemas(.ofThisProcess())
 
     let loop: EventLoop?
 
@@ -15,6 +17,7 @@ struct ProcessConsole: Console {
     }
 
     var words: [String] { CommandLine.arguments }
+    var schemas: InstalledSchemas { Self.schemas }
 
     var now: timespec {
         var now = timespec()

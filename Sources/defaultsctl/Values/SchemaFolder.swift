@@ -1,6 +1,5 @@
 import DconfFiles
 import DefaultsTerms
-import Synchronization
 
 /// The installed GSettings schemas whose keys are in the same folder as a key.
 struct SchemaFolder {
@@ -20,7 +19,7 @@ struct SchemaFolder {
         else { return nil }
         keyName = String(path[slash...].dropFirst())
         prefix = String(key.dropLast(keyName.count))
-        schemas = Self.schemas(at: String(path[...slash]))
+        schemas = Defaultsctl.console.schemas.found(at: String(path[...slash]))
         if schemas.isEmpty { return nil }
     }
 
@@ -31,18 +30,6 @@ struct SchemaFolder {
     var nearestKey: String? {
         Spelling.nearest(to: keyName, among: schemas.flatMap(\.keyNames).sorted())
             .map { prefix + $0 }
-    }
-
-    /// What was found in each folder: a document has many keys of few domains.
-    private static let found = Mutex<[String: [SettingsSchema]]>([:])
-
-    private static func schemas(at folder: String) -> [SettingsSchema] {
-        found.withLock { found in
-            if let schemas = found[folder] { return schemas }
-            let schemas = SchemaNote.catalog.schemas(at: folder)
-            found[folder] = schemas
-            return schemas
-        }
     }
 }
 
