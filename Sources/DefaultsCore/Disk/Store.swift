@@ -319,9 +319,18 @@ package final class Store {
         guard lanes.isAwaited else { return work() }
         lanes.goBeforeFlush()
         resumeLongCalls()
+        flushAfterLongCalls()
+    }
+
+    /// Flushes if it is due, when the long calls that were resumed have begun.
+    ///
+    /// If the log is being prepared for one of them, this comes again when that is done: the flush would
+    /// have to wait for it anyway.
+    private func flushAfterLongCalls() {
         // The store stays on this thread.
         nonisolated(unsafe) let store = self
         loop.perform {
+            guard !store.lanes.isLogBeingPrepared else { return }
             store.lanes.letFlush()
             store.work()
         }
@@ -445,6 +454,7 @@ package final class Store {
         try? await writer.beginLog()
         lanes.endLog()
         resumeLongCalls()
+        if lanes.isBeforeFlush { flushAfterLongCalls() }
     }
 
     /// Resumes the long calls that were postponed.
