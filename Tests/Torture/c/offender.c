@@ -283,6 +283,8 @@ static void begin_message(struct client *client, uint64_t number) {
 }
 
 static uint64_t messages_sent;
+/* Whether somebody was thrown off, who may never come to the end of a message. */
+static bool is_thrown_off;
 
 static void end_message(struct client *client) {
     client->written = 0;
@@ -319,6 +321,7 @@ static void take(struct client *client) {
     }
     if (dbus_connection_get_is_connected(client->bus)) return;
     note("disconnected");
+    is_thrown_off = true;
     close_client(client);
     open_client(client);
 }
@@ -338,7 +341,7 @@ static void take_last(struct client *clients, int count) {
 }
 
 static void run(struct client *clients, struct pollfd *events, int count, uint64_t least) {
-    for (uint64_t message = 0; !is_over || messages_sent < least;) {
+    for (uint64_t message = 0; !is_over || (messages_sent < least && !is_thrown_off);) {
         for (int number = 0; number < count; number++) {
             struct client *client = &clients[number];
             bool reads = !kind->reads_nothing && !client->is_deaf;

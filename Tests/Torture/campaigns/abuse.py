@@ -226,7 +226,8 @@ class Trial:
         may_be_served = not self.ground.thorough and refusal == LIMITS_EXCEEDED
         if refusal and refusal not in errors and not may_be_served:
             self._find(f"expected that the offender gets {refusal}, got {shown}")
-        if not results.get("sent"):
+        is_cut_off = self.offence.is_cut_off and results.get("disconnected")
+        if not results.get("sent") and not is_cut_off:
             self._find("the offender sent nothing")
 
     def _judge_memory(self, bus_memory: int) -> None:
