@@ -61,7 +61,10 @@ import Testing
 
     private func expectValues(sourceLocation: SourceLocation = #_sourceLocation) throws {
         for (key, expected) in [("early", "1"), ("late", "2"), ("after", "3")] {
-            #expect(value(of: key) == expected, "\(key): \(log)", sourceLocation: sourceLocation)
+            let answer = tool("read", Self.app, key)
+            #expect(
+                answer.output == expected + "\n", "\(key): \(answer)\n\(log)",
+                sourceLocation: sourceLocation)
         }
     }
 
