@@ -54,7 +54,7 @@ import Testing
             (account.dropLast(), "cut short"), (Array(account.prefix(40)), "cut shorter"),
             (account.dropLast() + [0xFF], "a wrong trailer"),
             (Tree(archive: ["ada"], top: ["root": .uid(99)]).bytes(), "a reference out of range"),
-            ((["a": 1] as Tree).bytes(), "a property list that is no archive"),
+            ((["a": 1] as Tree).bytes(), "a property list that is not an archive"),
         ]
         try await withCaller { caller, _ in
             for (bytes, what) in cases {

@@ -68,7 +68,7 @@ import Testing
             try await caller.set(app, "later", 1)
             try await caller.synchronize()
             #expect(try await report(caller).contains("1 key is lost: 'key7' of org.example.App."))
-            // It is told once.
+            // It hears this once.
             #expect(service.log(containing: "was rebuilt").count == 1)
         }
     }

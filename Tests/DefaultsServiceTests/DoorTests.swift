@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `A door's programs hear of changes that they see, whoever makes them`()
+    @Test func `A door's programs hear of each change that they see`()
         async throws
     {
         try await withDoor(

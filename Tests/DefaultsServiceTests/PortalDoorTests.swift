@@ -43,7 +43,7 @@ import Testing
 
     private func color(_ parts: Double...) -> Value { .structure(parts.map(Value.double)) }
 
-    @Test func `A value that is no setting is no value`() async throws {
+    @Test func `A value that is not a setting counts as missing`() async throws {
         try await withPortal { door in
             try await door.caller.set(domain, "contrast", 1)
             for value: Value in [3, "purple", .bytes([0]), -1] {

@@ -69,7 +69,7 @@ import Testing
             try await caller.rename(app, "b", "c")
             try await bound(#"{"*": {"DomainBytes": 100000}}"#, in: service)
             try await write(app, "a", 4000, caller)
-            // What is no bound is ignored.
+            // Anything else is ignored.
             try await bound(
                 #"{"*": {"DomainBytes": "none", "DomainKeys": -1, "Other": 0}, "x": 5}"#,
                 in: service)

@@ -73,7 +73,7 @@ import Testing
             #expect(restored.set == UInt64(set) && restored.removed == UInt64(removed))
             _ = try await restore(restored.undo, by: caller)
             #expect(try await everything(caller) == after)
-            // It is no change to restore what holds.
+            // To restore a value that is there already changes nothing.
             let generation = try await caller.generation()
             let same = try await restore(backUp(caller), by: caller)
             #expect([same.set, same.removed, same.damaged, same.locked] == [0, 0, 0, 0])

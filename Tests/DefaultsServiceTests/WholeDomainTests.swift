@@ -11,7 +11,7 @@ import Testing
 @Suite struct WholeDomainTests {
     private let app = "org.example.App"
 
-    /// An archive of so many bytes of data, and some hundred more.
+    /// An archive of data with this many bytes; the archive has some hundred more.
     private func blob(_ size: Int, _ mark: UInt8 = 0) -> [UInt8] {
         Tree.archive(.data([UInt8](repeating: mark, count: size)))
     }

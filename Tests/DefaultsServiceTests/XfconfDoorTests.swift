@@ -67,7 +67,7 @@ import Testing
             await expect(changed(.int32(7)))
             try await caller.set(domain, key, true)
             await expect(changed(true))
-            // A key that is no property, and a value that no property has.
+            // A key that is not a property, and a value that a property cannot have.
             try await caller.set(domain, "n", 7)
             await expect()
             try await caller.set(domain, key, ["a": 1])

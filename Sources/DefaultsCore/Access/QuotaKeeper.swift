@@ -4,7 +4,7 @@ import DefaultsTerms
 /// What programs have stored and set lately, beside what they may.
 ///
 /// The bounds are values of the domain `org.defaultsd.Quotas`. Each key is a domain, an application
-/// ID, or `*`. Each value is a dictionary of bounds. What is no bound is ignored.
+/// ID, or `*`. Each value is a dictionary of bounds. Anything else is ignored.
 ///
 /// Invariants:
 /// 1. The usage of an application is read once. From then on each change is added.

@@ -1,3 +1,6 @@
+package import DefaultsStorage
+import Logging
+
 /// Why changes cannot be stored: the sentences in the property StorageError.
 ///
 /// They name no domain and no key, because programs in a sandbox read them, too.
@@ -29,11 +32,18 @@ struct StorageTrouble: Equatable {
     }
 }
 
-/// Why changes cannot be stored now, and who is told when that changes.
+/// Why changes cannot be stored now.
+///
+/// It calls back when the reason changes.
 final class TroubleKeeper {
+    private let logger: Logger
     private(set) var now = StorageTrouble()
     /// Called when it has changed.
     var tell: () -> Void = {}
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
 
     /// Notes why something does not work; an empty sentence if it does.
     func set(_ kind: WritableKeyPath<StorageTrouble, String>, _ sentence: String) {
@@ -41,4 +51,25 @@ final class TroubleKeeper {
         now[keyPath: kind] = sentence
         tell()
     }
+
+    /// Reports, once, that changes are refused because the crash journal cannot be written.
+    func noteJournalFailure(_ error: StorageError) {
+        guard now.journal.isEmpty else { return }
+        let reason = error.cause.map { " \($0)" } ?? ""
+        let sentence = "Changes are refused because the crash journal cannot be written:\(reason)"
+        set(\.journal, sentence)
+        logger.log(.journalFails, level: .error, sentence)
+    }
+
+    /// Reports that changes are accepted again, if they were refused.
+    func noteJournalWorks() {
+        guard !now.journal.isEmpty else { return }
+        set(\.journal, "")
+        logger.log(.journalWorks, level: .notice, "The crash journal accepts changes again.")
+    }
+}
+
+extension StorageError {
+    /// Whether the error says that the store is damaged.
+    package var isDamage: Bool { code == .damagedRow || code == .damagedDatabase }
 }

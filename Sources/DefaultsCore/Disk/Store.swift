@@ -7,30 +7,6 @@ import Wording
 /// Thrown if a change has no room among the pending changes now, but will have room soon.
 package struct RoomAwaited: Error {}
 
-/// Who hears of the store.
-protocol StoreObserver: AnyObject {
-    /// A flush has succeeded or failed.
-    func flushEnded()
-    /// A flush has succeeded, and those who waited for it know.
-    func flushed()
-    /// What waited for the flush that has succeeded may go on, and there is time for upkeep.
-    ///
-    /// - Parameter hasChores: Whether the file should be made smaller.
-    func mayDoUpkeep(hasChores: Bool)
-    /// An intact store was made from the damaged one, and is in use: what was read before may be wrong.
-    func replaced()
-    /// The trouble with the damaged store is over.
-    func repaired(_ repair: CompletedRepair)
-    /// A repair was tried; those who wait go on after this.
-    nonisolated(nonsending) func repairEnded() async
-    /// Calls that were postponed may go on.
-    func mayGoOn()
-    /// Why changes cannot be stored is another reason now, or none.
-    func troubled()
-    /// The database can no longer be used.
-    func lost(because error: StorageError)
-}
-
 /// The database of the service, and when its pending changes are written to disk.
 ///
 /// Invariants:
@@ -49,7 +25,7 @@ package final class Store {
     /// Fires when the next flush is due.
     private let alarm: Alarm
     /// Why changes are not written to disk, or are refused.
-    private let trouble = TroubleKeeper()
+    private let trouble: TroubleKeeper
     private let lanes: Lanes
     private let statistics: Statistics
     private let loop: EventLoop
@@ -76,6 +52,7 @@ package final class Store {
         self.date = date
         self.begin = begin
         alarm = Alarm(on: loop)
+        trouble = TroubleKeeper(logger: logger)
         trouble.tell = { [unowned self] in observer?.troubled() }
     }
 
@@ -137,10 +114,10 @@ package final class Store {
         if disk.isRoomAwaited { throw RoomAwaited() }
         do throws(StorageError) {
             let result = try add()
-            noteJournalWorks()
+            trouble.noteJournalWorks()
             return result
         } catch {
-            if error.code == .cannotJournal { noteJournalFailure(error) }
+            if error.code == .cannotJournal { trouble.noteJournalFailure(error) }
             // If the disk fails, the schedule decides when to retry.
             guard disk.failure == nil else { throw error }
             switch error.code {
@@ -466,7 +443,7 @@ package final class Store {
 
     /// Writes nothing more, and closes the database.
     ///
-    /// - Parameter outcome: What everybody is told who asks for the disk from now on.
+    /// - Parameter outcome: The answer to everyone who asks for the disk from now on.
     nonisolated(nonsending) func close(with outcome: DiskKeeper.Outcome) async {
         disk.end(with: outcome)
         alarm.stop()
@@ -510,25 +487,4 @@ extension Store {
 
     /// Notes that the whole store was read, and nothing is damaged.
     func noteIntact() { trouble.set(\.damage, "") }
-
-    /// Reports, once, that changes are refused because the crash journal cannot be written.
-    private func noteJournalFailure(_ error: StorageError) {
-        guard trouble.now.journal.isEmpty else { return }
-        let reason = error.cause.map { " \($0)" } ?? ""
-        let sentence = "Changes are refused because the crash journal cannot be written:\(reason)"
-        trouble.set(\.journal, sentence)
-        logger.log(.journalFails, level: .error, sentence)
-    }
-
-    /// Reports that changes are accepted again, if they were refused.
-    private func noteJournalWorks() {
-        guard !trouble.now.journal.isEmpty else { return }
-        trouble.set(\.journal, "")
-        logger.log(.journalWorks, level: .notice, "The crash journal accepts changes again.")
-    }
-}
-
-extension StorageError {
-    /// Whether the error says that the store is damaged.
-    package var isDamage: Bool { code == .damagedRow || code == .damagedDatabase }
 }

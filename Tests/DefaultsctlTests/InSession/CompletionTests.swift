@@ -60,7 +60,7 @@ import Testing
         #expect(try await candidates("read", "--", "--js") == [])
     }
 
-    @Test func `Where a file name comes, the shell is told to complete it`() async {
+    @Test func `The shell completes file names`() async {
         #expect(await session.tool("complete", "--", "apply", "-f", "").status == 10)
         #expect(await session.tool("complete", "--", "apply", "-").status == 0)
     }
