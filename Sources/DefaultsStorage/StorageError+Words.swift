@@ -233,6 +233,10 @@ extension StorageError {
             "The write-ahead log of \(path) was cut while it was in use.")
     }
 
+    static func emptied(_ path: String) -> StorageError {
+        StorageError(.damagedDatabase, "\(path) was emptied while it was in use.")
+    }
+
     static func damagedState(_ path: String) -> StorageError {
         StorageError(
             .damagedDatabase,
@@ -371,8 +375,8 @@ extension StorageError {
     static func storeFailure(
         _ path: String, _ cause: SQLiteError, _ code: Code
     ) -> StorageError {
-        // A medium that does not give a page back has lost it.
-        if cause.extendedCode == .inputOutputRead {
+        // A medium that does not give a page back has lost it, and so has a log that ends before it.
+        if cause.extendedCode == .inputOutputRead || cause.extendedCode == .inputOutputShortRead {
             return StorageError(
                 .damagedDatabase, "\(path) cannot be read: \(cause.reason).", cause: cause)
         }
@@ -381,8 +385,9 @@ extension StorageError {
             StorageError(
                 .damagedDatabase, "\(path) is damaged or not a database (\(cause.message)).",
                 cause: cause)
-        // This program's statements fit its schema, and what it writes keeps every constraint.
-        case (.error, .cannotOpen), (.constraint, .cannotWrite):
+        // This program's statements fit its schema, and what it writes keeps every constraint. If the
+        // file was emptied, SQLite takes it for a new database, which has no tables.
+        case (.error, _), (.constraint, .cannotWrite):
             StorageError(
                 .damagedDatabase, "\(path) is damaged in its tables (\(cause.message)).",
                 cause: cause)

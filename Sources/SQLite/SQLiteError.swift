@@ -85,6 +85,8 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable, CustomStringCon
     package static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
     /// The operating system could not read a part of the file.
     package static let inputOutputRead = ResultCode(rawValue: SQLITE_IOERR | 1 << 8)
+    /// The file ended before the part that was to be read.
+    package static let inputOutputShortRead = ResultCode(rawValue: SQLITE_IOERR | 2 << 8)
     /// The file could not be opened.
     package static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
     /// The file's structure is damaged.

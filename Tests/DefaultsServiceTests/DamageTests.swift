@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import Foundation
+import Glibc
 import Testing
 
 @testable import ServiceHarness
@@ -70,6 +71,20 @@ import Testing
             #expect(try await report(caller).contains("1 key is lost: 'key7' of org.example.App."))
             // It hears this once.
             #expect(service.log(containing: "was rebuilt").count == 1)
+        }
+    }
+
+    @Test func `A read waits for the repair if the log was emptied meanwhile`() async throws {
+        try await withCaller { caller, service in
+            try await caller.set(app, "early", 1)
+            _ = try await caller.call(Contract.BackUp.self, ())
+            try await caller.set(app, "late", 2)
+            try await caller.synchronize()
+            try #require(truncate("\(service.files.store)-wal", 0) == 0)
+            #expect(try await caller.get(app, "early").value == 1)
+            #expect(service.log(containing: "was rebuilt").count == 1)
+            try await caller.set(app, "later", 3)
+            try await caller.synchronize()
         }
     }
 

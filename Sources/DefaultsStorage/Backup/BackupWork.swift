@@ -125,7 +125,10 @@ extension BackupWork {
             let isUnfinished = try backup.step(pages: BackupWork.pagesAtOnce)
             if !isUnfinished { try beginCheck(of: copy) }
         } catch {
-            guard error.code == .corrupt || error.code == .notADatabase else { throw error }
+            guard
+                error.code == .corrupt || error.code == .notADatabase
+                    || error.extendedCode == .inputOutputShortRead
+            else { throw error }
             // This cannot mean the new file.
             return .damaged(StoreDamage(of: .storeFailure(source, error, .cannotRead)))
         }

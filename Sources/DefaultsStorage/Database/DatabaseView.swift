@@ -303,7 +303,7 @@ package final class DatabaseSnapshot: @unchecked Sendable {
         of file: StoreFile, under overlay: PendingOverlay, at counter: GenerationCounter,
         identity: StoreIdentity
     ) throws(StorageError) {
-        connection = try file.connect()
+        connection = try file.connectAgain()
         connection.keepLogOnClose(true)
         do {
             try connection.pragma("query_only", "ON")

@@ -73,6 +73,15 @@ struct StoreFile: Sendable {
             throw .storeFailure(path, error, .cannotOpen)
         }
     }
+
+    /// Opens one more connection to a store that is in use.
+    ///
+    /// - Throws: Also `.damagedDatabase` if the file was emptied. SQLite would take it for a new database,
+    ///   and remove the log, from which it can be repaired.
+    func connectAgain() throws(StorageError) -> Connection {
+        guard FileStatus.ifAny(path)?.size != 0 else { throw .emptied(path) }
+        return try connect()
+    }
 }
 
 extension StoreFile {
@@ -205,7 +214,7 @@ extension StoreFile {
     /// What the store knows of itself, from the file and its log, without changing them; nil if it
     /// is not a store of this version.
     func foundState() throws(StorageError) -> StoreState? {
-        try foundState(on: connect())
+        try foundState(on: connectAgain())
     }
 
     /// The same from the file alone; nil also if it cannot be read.

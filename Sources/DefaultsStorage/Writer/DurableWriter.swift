@@ -63,7 +63,7 @@ package actor DurableWriter {
         } catch {
             throw .cannotOpen(file.path, error)
         }
-        connection = try file.connect()
+        connection = try file.connectAgain()
         // Otherwise the database would not read what is written through it.
         guard try file.identity() == identity else { throw .storeGone(file.path) }
     }
@@ -173,7 +173,7 @@ package actor DurableWriter {
     /// Opens a connection again if a repair that failed has closed it.
     private func reconnect() throws(StorageError) {
         guard connection == nil else { return }
-        let connection = try file.connect()
+        let connection = try file.connectAgain()
         // Otherwise the database would not read what is written through it.
         guard try file.identity() == identity else { throw .storeGone(file.path) }
         self.connection = connection
@@ -223,7 +223,7 @@ extension DurableWriter {
         giveUpBackup()
         let failure = { StorageError.storeLost(self.file.path, $0) }
         do throws(StorageError) {
-            try replacement.make(orThrow: failure) { try openConnection.copy(to: $0) }
+            try replacement.make(orThrow: failure) { try copyStore(to: $0) }
         } catch {
             guard error.isOfUnreadableSource, takeStoreInPlace(note, for: batch) else {
                 throw error
@@ -246,6 +246,17 @@ extension DurableWriter {
         self.connection = connection
         isStandIn = false
         noteLogSize()
+    }
+
+    /// Copies the store to an empty file.
+    ///
+    /// - Throws: Also if the open files were emptied before they were removed: SQLite then takes them for
+    ///   a new database, and copies nothing.
+    private func copyStore(to path: String) throws(SQLiteError) {
+        try openConnection.copy(to: path)
+        guard StoreFile(path: path).stateWithoutLog() == nil else { return }
+        throw SQLiteError(
+            extendedCode: .corrupt, message: "the database was emptied", sql: "VACUUM INTO")
     }
 
     /// Uses the store itself, which can be written by now, if it is as it was when it was copied.
