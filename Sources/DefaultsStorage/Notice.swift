@@ -61,6 +61,21 @@ extension Notice {
                 + "link, so it was not opened. It was moved to \(setAside).")
     }
 
+    static func historyAside(_ path: String, _ reason: String, setAside: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description:
+                "The history \(path) cannot be used: \(reason). It was moved to \(setAside), "
+                + "and another one was begun. Settings are not concerned.")
+    }
+
+    static func noHistory(_ path: String, _ reason: String) -> Notice {
+        Notice(
+            severity: .warning,
+            description: "Changes are not kept in the history \(path) at the moment: \(reason). "
+                + "Settings are not concerned.")
+    }
+
     static func noStore(_ path: String, setAside: String) -> Notice {
         Notice(
             severity: .warning,

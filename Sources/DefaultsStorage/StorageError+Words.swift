@@ -368,6 +368,13 @@ extension StorageError {
         return .storeFailure(path, cause, .cannotOpen)
     }
 
+    static func historyFailure(_ path: String, _ cause: SQLiteError) -> StorageError {
+        StorageError(
+            .historyUnusable,
+            "The history \(path) cannot be read: \(cause.reason). Settings are not concerned.",
+            cause: cause)
+    }
+
     /// A refusal by SQLite.
     ///
     /// If it tells that the file is damaged, foreign or locked, this is what the error says,

@@ -42,6 +42,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
         package static let generationsExhausted = Code(description: "generationsExhausted")
         /// A backup cannot be made.
         package static let cannotBackUp = Code(description: "cannotBackUp")
+        /// The history cannot be read.
+        package static let historyUnusable = Code(description: "historyUnusable")
         /// There is no page of counters to be had.
         package static let noPage = Code(description: "noPage")
         /// The names of a domain's keys would be too long together; the change did not happen.

@@ -5,7 +5,7 @@ package enum StorageVersions {
     /// The schema of the database; a database with a later one is refused.
     package static var schema: Int { Schema.version }
     /// The format of the crash journal.
-    package static var journal: Int { Int(JournalHeader.format) }
+    package static var journal: Int { Int(JournalHeader.notedFormat) }
     /// The SQLite library.
     package static var library: String { Connection.libraryVersion }
 }

@@ -1,9 +1,5 @@
-/// What can be set about the service itself: keys of one domain, with whole numbers.
-///
-/// They are settings as all others. So an administrator's value is above the user's, and can lock it.
-/// This table is their only home: what reads them, and the text of `Documentation/administration.md`, are
-/// compared with it.
-package enum ServiceOption: String, CaseIterable, Sendable {
+/// What can be set about the service itself.
+package enum ServiceOption: String, NumberOption {
     /// How long after the last change everything is written to disk, in milliseconds.
     case writeDelay = "WriteDelay"
     /// How long after the first change it is written at the latest, in milliseconds.

@@ -65,7 +65,7 @@ import Testing
         let forged = JournalHeader(
             database: header.database, boot: header.boot, sequence: sequence,
             firstNeeded: firstNeeded, base: header.base, generation: header.generation,
-            ceiling: header.ceiling, salt: header.salt)
+            ceiling: header.ceiling, salt: header.salt, isNoted: header.isNoted)
         try (Data(forged.encoded) + rest).write(to: URL(fileURLWithPath: segments[1]))
         let database = try scratch.open()
         #expect(try database.keys() == ["a"])
@@ -83,7 +83,7 @@ import Testing
         let forged = JournalHeader(
             database: header.database, boot: header.boot, sequence: header.sequence,
             firstNeeded: header.firstNeeded, base: header.base, generation: claimed,
-            ceiling: claimed, salt: header.salt)
+            ceiling: claimed, salt: header.salt, isNoted: header.isNoted)
         try (Data(forged.encoded) + rest).write(to: URL(fileURLWithPath: segments[1]))
         for _ in 1...3 {
             let database = try scratch.open()

@@ -7,7 +7,7 @@ import DefaultsTerms
 /// | its application ID, and every domain below it | yes | yes |
 /// | `NSGlobalDomain` | yes | no |
 /// | what was granted to it | yes | if that was granted |
-/// | `org.defaultsd.Grants`, `org.defaultsd.Quotas`, `org.defaultsd.Service` | if that was granted | no |
+/// | `org.defaultsd.Grants`, `.Quotas`, `.Service`, `.History` | if that was granted | no |
 /// | any other | no | no |
 ///
 /// All of this is for every layer of a domain. Whether a layer can be changed at all is another
@@ -15,7 +15,7 @@ import DefaultsTerms
 package struct AccessScope: Sendable, Equatable {
     /// The domains that decide what programs in a sandbox may do, and how the service works.
     package static let policies = [
-        GrantTerms.domain, QuotaTerms.domain, ServiceOption.domain,
+        GrantTerms.domain, QuotaTerms.domain, ServiceOption.domain, HistoryTerms.domain,
     ]
 
     /// What may be read besides what may be changed.

@@ -32,6 +32,8 @@ package struct ChangeProposal: Sendable, Equatable {
     package let token: Token?
     /// The unique bus name of the writer; empty if the change comes from a file.
     package let origin: String
+    /// What the history is to know about it; nil if the service itself makes it.
+    package var note: ChangeNote?
 
     /// Makes a proposal.
     package init(
@@ -109,6 +111,13 @@ package struct ChangeSet: Sendable, Equatable {
         return ChangeSet(
             generation: generation,
             proposal: ChangeProposal(domain: domain, token: token, origin: origin))
+    }
+
+    /// The same change with another note.
+    package func noted(_ note: ChangeNote?) -> ChangeSet {
+        var proposal = proposal
+        proposal.note = note
+        return ChangeSet(generation: generation, proposal: proposal)
     }
 }
 

@@ -27,10 +27,15 @@ package struct PendingOverlay: Sendable {
     package var count: Int { current.count + (flushing?.count ?? 0) }
 
     /// The memory that they need, in bytes.
+    ///
+    /// What is remembered for the history has a bound of its own: ``PendingHistory``.
     package var bytes: Int { current.bytes + (flushing?.bytes ?? 0) }
 
     /// The part of `bytes` that no flush has included yet.
     package var bytesToFlush: Int { current.bytes }
+
+    /// The newest pending change; nil if there is none.
+    package var newest: Generation? { current.newest ?? flushing?.newest }
 
     /// Whether nothing is pending and no flush is in progress.
     ///
@@ -172,8 +177,29 @@ extension PendingOverlay {
             }
         }
         return parts.sorted { $0.key < $1.key }.flatMap { generation, domains in
-            domains.values.map { ChangeSet(generation: generation, proposal: $0.proposal) }
+            domains.values.map { parts in
+                var proposal = parts.proposal
+                proposal.note = note(of: proposal)
+                return ChangeSet(generation: generation, proposal: proposal)
+            }
         } + tokens
+    }
+
+    /// What the history is to know about a change of which only the newest keys are left.
+    private func note(of change: ChangeProposal) -> ChangeNote? {
+        let domain = change.domain
+        let both = [current, flushing].compactMap { $0 }
+        if change.clearsDomain {
+            return both.lazy.compactMap { $0.history.note(ofClearing: domain) }.first
+        }
+        let notes = (change.set.map(\.key) + change.removed).map { key in
+            var found = both.compactMap { $0.history.note(of: key, in: domain) }
+            if found.count > 1 { found[0].isCoalesced = true }
+            return found.first
+        }
+        guard var note = notes.first ?? nil else { return .unknown }
+        note.isCoalesced = notes.contains { $0?.isCoalesced ?? true }
+        return note
     }
 
     /// What is left of one change in one domain.
@@ -220,6 +246,8 @@ package struct PendingChanges: Sendable {
     package private(set) var bytes = 0
     /// The newest change that was added; nil if there is none.
     package private(set) var newest: Generation?
+    /// The actions that they are, for the history.
+    package private(set) var history = PendingHistory()
 
     /// No changes.
     package init() {}
@@ -232,6 +260,7 @@ package struct PendingChanges: Sendable {
 
     /// Adds a change, which must be newer than all changes here.
     mutating func add(_ change: ChangeSet, totals: KeyTotals) {
+        history.add(change, to: domains[change.domain])
         bytes += domains[change.domain, default: PendingDomain(totals: totals)]
             .add(change, totals: totals)
         guard !change.proposal.changesNothing else { return }
@@ -241,6 +270,7 @@ package struct PendingChanges: Sendable {
 
     /// Adds changes that are all newer than the ones here.
     mutating func add(_ later: PendingChanges) {
+        history.add(later.history, after: domains)
         for (domain, pending) in later.domains {
             bytes += domains[domain, default: PendingDomain(totals: pending.totals)].add(pending)
         }

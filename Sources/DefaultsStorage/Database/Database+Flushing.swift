@@ -1,12 +1,19 @@
-internal import DefaultsModel
+package import DefaultsModel
 internal import SystemCalls
 
 extension Database {
     /// Makes the writer for the batches of this database.
     ///
     /// - Throws: `.cannotOpen` if the file cannot be opened, or no thread can be made.
-    package func makeWriter() throws(StorageError) -> DurableWriter {
-        try DurableWriter(to: identity, in: place, readingFrom: standIn?.file)
+    ///
+    /// - Parameter report: Gets what is to be said about the history, on the writer's thread.
+    package func makeWriter(
+        report: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) throws(StorageError) -> DurableWriter {
+        try DurableWriter(
+            to: identity, in: place, readingFrom: standIn?.file,
+            history: HistoryOrigin(
+                database: journal.database, known: generationAtStart, report: report))
     }
 
     /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
@@ -47,9 +54,10 @@ extension Database {
     ///
     /// One flush at a time.
     ///
+    /// - Parameter history: What of it is kept in the history; nil for nothing.
     /// - Returns: What to write; nil if there is nothing. The caller gives the outcome to
     ///   `finishFlush(_:_:)`.
-    package func beginFlush() -> FlushBatch? {
+    package func beginFlush(history: HistoryRules? = nil) -> FlushBatch? {
         guard needsFlush else { return nil }
         flushesBegun += 1
         tidyJournal(.beginning) {
@@ -59,7 +67,7 @@ extension Database {
         let changes = contents.overlay.beginFlush()
         return FlushBatch(
             generation: counter.current, changes: changes, record: counter.record,
-            lastSegment: journal.lastSealed, host: hostToNote(with: changes))
+            lastSegment: journal.lastSealed, host: hostToNote(with: changes), history: history)
     }
 
     /// Ends a flush: what was written is removed from memory and journal.
@@ -139,6 +147,7 @@ extension Database {
         standIn?.remove()
         standIn?.close()
         standIn = nil
+        journal.isNoted = true
         return true
     }
 }

@@ -56,10 +56,13 @@ extension Database {
             removed.append(key)
             bytes += key.length
         }
-        return (
-            ChangeProposal(domain: home, set: set, origin: ""),
-            ChangeProposal(domain: domain, removed: removed, origin: "")
+        var proposals = (
+            set: ChangeProposal(domain: home, set: set, origin: ""),
+            removal: ChangeProposal(domain: domain, removed: removed, origin: "")
         )
+        proposals.set.note = ChangeNote(author: .service)
+        proposals.removal.note = ChangeNote(author: .service)
+        return proposals
     }
 
     /// The archive of a key; nil if it is damaged.

@@ -57,6 +57,8 @@ package final class Database {
     var pages: CounterPages
     var contents: DatabaseContents
     var counter: GenerationCounter
+    /// The last change that is known of the time before this process.
+    let generationAtStart: Generation
     /// How many flushes have begun since the database was opened.
     package internal(set) var flushesBegun: UInt64 = 0
     /// Why the disk has not answered; nil since the last flush that succeeded.
@@ -120,6 +122,7 @@ package final class Database {
         pages = beginning.pages
         contents = beginning.contents
         counter = beginning.counter
+        generationAtStart = beginning.known
         if fileSystem.isNetwork { report(.onNetwork(directory.path, fileSystem.name)) }
         do {
             try adoptHostLayers { _ in }

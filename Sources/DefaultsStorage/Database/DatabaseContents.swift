@@ -1,4 +1,5 @@
 package import DefaultsModel
+import DefaultsTerms
 
 /// What every caller sees: the store, with the pending changes over it.
 struct DatabaseContents {
@@ -269,7 +270,12 @@ extension DatabaseContents {
         let named = change.clearsDomain ? try keys(of: domain) : change.removed
         for key in named where try isMissing(key) { removed.append(key) }
         guard !set.isEmpty || !removed.isEmpty else { return nil }
-        return ChangeProposal(domain: domain, set: set, removed: removed, origin: change.origin)
+        var proposal = ChangeProposal(
+            domain: domain, set: set, removed: removed, origin: change.origin)
+        proposal.note = change.proposal.note.map {
+            ChangeNote(author: $0.author, kind: .late, time: $0.time)
+        }
+        return proposal
     }
 }
 

@@ -22,6 +22,8 @@ struct DatabaseOpening {
         let contents: DatabaseContents
         let identity: StoreIdentity
         let counter: GenerationCounter
+        /// The last change that is known of the time before this process.
+        let known: Generation
         /// Why the journal is where no later process finds it, so that changes are refused; nil if it is
         /// not.
         let journalObstacle: StorageError?
@@ -79,7 +81,7 @@ struct DatabaseOpening {
             replayed: recovery.replayed)
         return Beginning(
             journal: journal, pages: pages, contents: recovery.contents,
-            identity: try file.identity(), counter: recovery.counter,
+            identity: try file.identity(), counter: recovery.counter, known: recovery.known,
             journalObstacle: obstacle)
     }
 }
@@ -141,7 +143,7 @@ extension DatabaseOpening {
     ) throws(StorageError) -> Journal {
         do throws(SystemError) {
             let journal = try Journal(
-                in: place, database: recovery.store.uuid, boot: boot,
+                in: place, database: recovery.store.uuid, boot: boot, isNoted: standIn == nil,
                 after: recovery.segments, at: recovery.counter)
             if recovery.needsRewriting(in: place.directory) {
                 try journal.takeOver(recovery.contents.overlay, at: recovery.counter)
@@ -172,7 +174,8 @@ extension DatabaseOpening {
         let older = try replay(&history, above: state.generation, into: &contents)
         let outcome = store.isNew ? nil : history.generation(after: state, last: place)
         var recovery = Recovery(
-            store: state, contents: contents, counter: GenerationCounter(after: state, outcome),
+            store: state, known: max(state.generation, contents.overlay.newest ?? .first),
+            contents: contents, counter: GenerationCounter(after: state, outcome),
             segments: history.segments, hasJumped: outcome?.hasJumped == true)
         if recovery.counter.isExhausted { raiseCeiling(of: &recovery) }
         try takeUpOrPutOff(older, in: &recovery)
@@ -187,7 +190,7 @@ extension DatabaseOpening {
         recovery.isRaised = true
         let batch = FlushBatch(
             generation: recovery.counter.current, changes: recovery.contents.overlay.beginFlush(),
-            record: recovery.counter.record, lastSegment: nil, host: nil)
+            record: recovery.counter.record, lastSegment: nil, host: nil, history: nil)
         do {
             // A damaged table of times must not keep a start from giving numbers. The next flush finds
             // it.
@@ -300,6 +303,8 @@ extension DatabaseOpening {
 struct Recovery {
     /// The store as it was found.
     let store: StoreState
+    /// The last change that the store or the journals have.
+    let known: Generation
     /// What every call sees from now on.
     var contents: DatabaseContents
     var counter: GenerationCounter

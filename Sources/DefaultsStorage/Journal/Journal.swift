@@ -28,6 +28,9 @@ final class Journal {
     private var place: JournalDirectory
     let database: UniqueID
     private let boot: UniqueID
+    /// Whether changes are written with their notes: the store must have a schema that keeps earlier
+    /// versions from reading this.
+    var isNoted: Bool
     private var current: JournalSegment
     /// Segments that are needed and no longer written to, the oldest first.
     private var sealed: [SealedSegment]
@@ -41,9 +44,10 @@ final class Journal {
     /// If some are in another directory, `takeOver(_:at:)` must follow: what the segments say about
     /// each other is for one directory only.
     init(
-        in place: JournalDirectory, database: UniqueID, boot: UniqueID,
+        in place: JournalDirectory, database: UniqueID, boot: UniqueID, isNoted: Bool = true,
         after sealed: [SealedSegment], at counter: GenerationCounter
     ) throws(SystemError) {
+        self.isNoted = isNoted
         self.place = place
         self.database = database
         self.boot = boot
@@ -52,7 +56,8 @@ final class Journal {
         let sequence = (sealed.map(\.header.sequence).max() ?? 0) + 1
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence,
-            firstNeeded: sealed.map(\.header.sequence).min() ?? sequence, at: counter)
+            firstNeeded: sealed.map(\.header.sequence).min() ?? sequence, at: counter,
+            isNoted: isNoted)
         current = try JournalSegment.make(header, in: place.directory)
     }
 
@@ -156,7 +161,7 @@ final class Journal {
         let sequence = current.header.sequence + 1
         let header = JournalHeader(
             database: database, boot: boot, sequence: sequence, firstNeeded: sequence,
-            base: counter.durable, at: counter)
+            base: counter.durable, at: counter, isNoted: isNoted)
         seal(
             andGoOnWith: try JournalSegment.make(
                 header, in: directory, changes: pending.changeSets))
@@ -166,7 +171,7 @@ final class Journal {
         let header = JournalHeader(
             database: database, boot: boot, sequence: current.header.sequence + 1,
             firstNeeded: sealed.map(\.header.sequence).min() ?? current.header.sequence,
-            at: counter)
+            at: counter, isNoted: isNoted)
         seal(andGoOnWith: try JournalSegment.make(header, in: directory))
     }
 
@@ -245,7 +250,8 @@ struct JournalSegment: ~Copyable {
 
     /// Appends a change with one write, completely or not at all.
     mutating func append(_ changes: [ChangeSet]) throws(SystemError) {
-        let record = JournalRecord.encode(changes, salt: header.salt)
+        let record = JournalRecord.encode(
+            changes, salt: header.salt, isNoted: header.isNoted)
         do throws(SystemError) {
             try file.write(record, at: size)
         } catch {

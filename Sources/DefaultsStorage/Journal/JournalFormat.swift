@@ -4,7 +4,7 @@ internal import DefaultsModel
 ///
 ///     offset  size
 ///          0     8  "dfltjrnl"
-///          8     4  format, 1
+///          8     4  format: 2, or 1 if no change has a note
 ///         12     4  size of the header
 ///         16    16  identity of the database
 ///         32    16  identity of the boot in which the segment was made
@@ -20,7 +20,13 @@ internal import DefaultsModel
 struct JournalHeader: Equatable {
     static let size = 104
     private static let magic = Array("dfltjrnl".utf8)
-    static let format: UInt32 = 1
+    /// The format of segments without notes, which earlier versions read, too.
+    static let plainFormat: UInt32 = 1
+    /// The format of segments whose changes have notes.
+    ///
+    /// An earlier version would set them aside. It does not get that far: the schema of the store is newer
+    /// before the first such segment is made.
+    static let notedFormat: UInt32 = 2
     /// The largest sequence number that a file may claim; counting on from there does not
     /// overflow.
     private static let largestSequence: UInt64 = 1 << 61
@@ -36,6 +42,8 @@ struct JournalHeader: Equatable {
     ///
     /// A value that a client stores cannot pass for a record, as the client does not know it.
     let salt: UInt64
+    /// Whether its changes have notes for the history.
+    let isNoted: Bool
 }
 
 extension JournalHeader {
@@ -44,18 +52,19 @@ extension JournalHeader {
     /// - Parameter base: The counter's number, unless the segment takes over older changes.
     init(
         database: UniqueID, boot: UniqueID, sequence: UInt64, firstNeeded: UInt64,
-        base: Generation? = nil, at counter: GenerationCounter
+        base: Generation? = nil, at counter: GenerationCounter, isNoted: Bool
     ) {
         self.init(
             database: database, boot: boot, sequence: sequence, firstNeeded: firstNeeded,
             base: base ?? counter.current, generation: counter.current, ceiling: counter.ceiling,
-            salt: .random(in: 0 ... .max))
+            salt: .random(in: 0 ... .max), isNoted: isNoted)
     }
 
     /// The header as it is in the file.
     var encoded: [UInt8] {
         var bytes = JournalHeader.magic
-        bytes.append(littleEndian: JournalHeader.format)
+        bytes.append(
+            littleEndian: isNoted ? JournalHeader.notedFormat : JournalHeader.plainFormat)
         bytes.append(littleEndian: UInt32(JournalHeader.size))
         bytes += database.bytes + boot.bytes
         bytes.append(littleEndian: sequence)
@@ -74,7 +83,8 @@ extension JournalHeader {
         var reader = ByteReader(bytes)
         guard bytes.count == JournalHeader.size,
             reader.bytes(JournalHeader.magic.count) == JournalHeader.magic,
-            reader.integer(UInt32.self) == JournalHeader.format,
+            let format = reader.integer(UInt32.self),
+            [JournalHeader.plainFormat, JournalHeader.notedFormat].contains(format),
             reader.integer(UInt32.self) == UInt32(JournalHeader.size),
             let database = reader.bytes(UniqueID.length).flatMap(UniqueID.init),
             let boot = reader.bytes(UniqueID.length).flatMap(UniqueID.init),
@@ -88,7 +98,8 @@ extension JournalHeader {
         else { return nil }
         self.init(
             database: database, boot: boot, sequence: sequence, firstNeeded: firstNeeded,
-            base: base, generation: generation, ceiling: ceiling, salt: salt)
+            base: base, generation: generation, ceiling: ceiling, salt: salt,
+            isNoted: format == JournalHeader.notedFormat)
     }
 }
 
@@ -101,7 +112,7 @@ extension JournalHeader {
 ///         16     8  XXH64 of the 16 bytes above, with the same seed
 ///         24        payload: generation, domain, host, assignments, removals, and if the
 ///                   change has them: a byte of flags (1: the domain is cleared, 2: the same of
-///                   another domain follows), a token
+///                   another domain follows, 4: a note follows), a token, a note
 ///
 /// The head is guarded apart, so that a damaged payload does not hide where the next record
 /// begins. The writer's bus name is not kept: it means nothing after a restart.
@@ -116,14 +127,20 @@ enum JournalRecord {
     }
 
     /// The record as it is in the file.
-    static func encode(_ changes: [ChangeSet], salt: UInt64) -> [UInt8] {
+    ///
+    /// - Parameter isNoted: Whether notes for the history are a part of it.
+    static func encode(
+        _ changes: [ChangeSet], salt: UInt64, isNoted: Bool = true
+    ) -> [UInt8] {
         var record: [UInt8] = []
         record.reserveCapacity(
             changes.lazy.flatMap(\.set).reduce(1024) { $0 + $1.key.length + $1.archive.count + 8 })
         // The head is known when the payload is, which is built in place as it may be large.
         record.append(contentsOf: repeatElement(0, count: headSize))
         for (index, change) in changes.enumerated() {
-            appendPayload(of: change, isLast: index == changes.count - 1, to: &record)
+            appendPayload(
+                of: isNoted ? change : change.noted(nil), isLast: index == changes.count - 1,
+                to: &record)
         }
         let head = encodeHead(
             of: record.span.bytes.extracting(droppingFirst: headSize), salt: salt)
@@ -173,11 +190,12 @@ enum JournalRecord {
             let removed = reader.list(of: { $0.key() }),
             let trailer = reader.trailer()
         else { return nil }
-        let proposal =
+        var proposal =
             trailer.flags & clearsDomainFlag != 0
             ? ChangeProposal(clearing: domain, origin: "")
             : ChangeProposal(
                 domain: domain, set: set, removed: removed, token: trailer.token, origin: "")
+        proposal.note = trailer.note
         return (
             ChangeSet(generation: generation, proposal: proposal),
             trailer.flags & isFollowedFlag == 0
@@ -199,13 +217,19 @@ enum JournalRecord {
         for key in change.removed {
             bytes.append(text: key.name, lengthAs: UInt16.self)
         }
-        guard change.clearsDomain || change.token != nil || !isLast else { return }
-        bytes.append((change.clearsDomain ? clearsDomainFlag : 0) | (isLast ? 0 : isFollowedFlag))
+        let note = change.proposal.note
+        guard change.clearsDomain || change.token != nil || !isLast || note != nil else { return }
+        bytes.append(
+            (change.clearsDomain ? clearsDomainFlag : 0) | (isLast ? 0 : isFollowedFlag)
+                | (note == nil ? 0 : isNotedFlag))
         bytes.append(text: change.token?.name ?? "", lengthAs: UInt8.self)
+        if let note { bytes.append(note) }
     }
 
     fileprivate static let clearsDomainFlag: UInt8 = 1
     fileprivate static let isFollowedFlag: UInt8 = 2
+    fileprivate static let isNotedFlag: UInt8 = 4
+    fileprivate static let allFlags = clearsDomainFlag | isFollowedFlag | isNotedFlag
 }
 
 extension ByteReader {
@@ -219,19 +243,21 @@ extension ByteReader {
     }
 
     /// What most records do not have.
-    fileprivate mutating func trailer() -> (flags: UInt8, token: Token?)? {
-        if isAtEnd { return (0, nil) }
-        guard let flags = integer(UInt8.self),
-            flags <= JournalRecord.clearsDomainFlag | JournalRecord.isFollowedFlag,
+    fileprivate mutating func trailer() -> (flags: UInt8, token: Token?, note: ChangeNote?)? {
+        if isAtEnd { return (0, nil, nil) }
+        guard let flags = integer(UInt8.self), flags <= JournalRecord.allFlags,
             let text = text(lengthAs: UInt8.self)
         else { return nil }
-        return (flags, try? Token(text))
+        let token = try? Token(text)
+        guard flags & JournalRecord.isNotedFlag != 0 else { return (flags, token, nil) }
+        guard let note = note() else { return nil }
+        return (flags, token, note)
     }
 
     /// A count and as many elements.
     ///
     /// The count reserves nothing: it may claim what is not there.
-    fileprivate mutating func list<Element>(
+    mutating func list<Element>(
         of element: (inout ByteReader) -> Element?
     ) -> [Element]? {
         guard let count = integer(UInt32.self) else { return nil }

@@ -13,6 +13,8 @@ package struct FlushBatch: Sendable {
     let lastSegment: UInt64?
     /// This machine, if its name in the store must be changed.
     let host: Host?
+    /// What of it is kept in the history; nil if this process keeps none.
+    let history: HistoryRules?
 
     /// The number up to which generations may be given when the batch is written.
     var ceiling: Generation { generation.ceiling }

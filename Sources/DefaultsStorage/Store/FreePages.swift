@@ -9,7 +9,7 @@ internal import SQLite
 /// See [PRAGMA auto_vacuum](https://www.sqlite.org/pragma.html#pragma_auto_vacuum).
 ///
 /// Invariants:
-/// 1. What was removed does not stay in the file. With a pointer map the free pages are returned to
+/// 1. What was removed does not stay in the file or its log. With a pointer map the free pages are returned to
 ///    the disk: a few by the flush, the others in steps after it, at the end of the process, or after
 ///    the next start. Without one they are overwritten, which writes as much again as was removed.
 /// 2. No step takes long, so that a flush waits for one step at most.
@@ -96,14 +96,15 @@ struct FreePages {
         return true
     }
 
-    /// Folds the log back, by which the file gets its new size.
+    /// Folds the log back, by which the file gets its new size, and empties it: it may still have what was
+    /// removed.
     ///
     /// - Returns: Whether all of it is folded back: not if somebody goes on reading what was there before.
     func finish() throws(SQLiteError) -> Bool {
         try connection.pragma("wal_autocheckpoint", "\(FreePages.pagesInLog)")
         try connection.pragma("busy_timeout", "\(FreePages.longestWait)")
         defer { _ = try? connection.pragma("busy_timeout", "0") }
-        return try connection.pragma("wal_checkpoint", "FULL") == "0"
+        return try connection.pragma("wal_checkpoint", "TRUNCATE") == "0"
     }
 
     /// Gives a store a pointer map, if most of it is free and the rest is small.

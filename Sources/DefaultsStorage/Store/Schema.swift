@@ -97,6 +97,11 @@ enum Schema {
         -- The record of changes is whole from these generations on, too: ranges such as 1-17.
         ALTER TABLE state ADD COLUMN eras TEXT NOT NULL DEFAULT '';
         """,
+        """
+        -- From here on the journal has notes for the history, which earlier versions cannot read. So they
+        -- must refuse the store.
+        SELECT 1;
+        """,
     ]
 
     /// What makes changes, removals, tokens and values be found without a search.

@@ -99,6 +99,19 @@ struct TimeTable {
     }
 }
 
+extension TimeTable {
+    /// The last generation whose time is not later than a time; nil if none is known.
+    ///
+    /// - Parameter time: In seconds since 1970.
+    func generation(at time: Int64) throws(SQLiteError) -> Int64? {
+        let select = try connection.prepare(
+            "SELECT max(generation) FROM times WHERE time > 0 AND time <= ?1")
+        try select.bind(time, at: 1)
+        guard try select.step(), !select.isNull(at: 0) else { return nil }
+        return select.integer(at: 0)
+    }
+}
+
 /// When everything up to a generation was on disk.
 struct TimeRow: Equatable {
     let generation: Generation

@@ -38,6 +38,8 @@ struct Chores {
         emptyDomains += batch.emptyDomains
         tokens += batch.tokenCount
         if batch.clearsDomain { hasDropped = true }
+        // The log has the page that the value was on, as it was before.
+        if batch.removes { isFoldingDue = true }
         (isStuck, hasFailed, isTight) = (false, false, false)
     }
 
@@ -56,7 +58,7 @@ extension DurableWriter {
 
     /// Whether there is something to do.
     var hasChores: Bool {
-        if chores.isForgettingDue || chores.isFoldingDue { return true }
+        if chores.isForgettingDue || chores.isFoldingDue || hasHistoryChores { return true }
         if chores.isReserveOfUse, !reserve.isThere { return true }
         return hasFreePages
     }
@@ -89,6 +91,7 @@ extension DurableWriter {
             if makeSpace(on: connection, after: error) { return true }
             throw .storeFailure(file.path, error, .cannotWrite)
         }
+        if tidyHistory() { return true }
         if chores.hasReleasedReserve, reserve.takeBack() { chores.hasReleasedReserve = false }
         if chores.isReserveOfUse { chores.isReserveOfUse = reserve.make() }
         return false

@@ -44,6 +44,20 @@ package actor DurableWriter {
     var earlier: [FileIdentity] = []
     /// The work for a quiet moment.
     var chores = Chores()
+    /// Whose history is written.
+    let origin: HistoryOrigin
+    /// The file of the history; nil before the first flush, and while it cannot be used.
+    var history: HistoryFile?
+    /// What of the last batch was kept in the history.
+    var historyRules = HistoryRules()
+    /// Why changes are not noted in the history; nil if they are.
+    var historyTrouble: String?
+    /// The generation of the last batch that the history has.
+    var generationInHistory: Generation?
+    /// Whether what a power cut has taken from the history was noted.
+    var isHistoryJudged = false
+    /// Whether the history is within its bounds.
+    var isHistoryTrimmed = false
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///
@@ -51,8 +65,10 @@ package actor DurableWriter {
     ///   - identity: Which files the database has open.
     ///   - standIn: What is open in place of the store, if that cannot be written.
     init(
-        to identity: StoreIdentity, in place: StorePlace, readingFrom standIn: StoreFile? = nil
+        to identity: StoreIdentity, in place: StorePlace, readingFrom standIn: StoreFile? = nil,
+        history: HistoryOrigin
     ) throws(StorageError) {
+        origin = history
         let file = standIn ?? StoreFile(in: place.directory)
         isStandIn = standIn != nil
         self.identity = identity
@@ -94,9 +110,14 @@ package actor DurableWriter {
         try reconnect()
         try renewStoreIfLost(for: batch)
         try checkLog()
+        noteInHistory(batch)
         do {
             try commit(batch)
         } catch {
+            // Its log may have the space that the disk does not have.
+            if error.isOfFullDisk {
+                _ = try? history?.connection.pragma("wal_checkpoint", "TRUNCATE")
+            }
             guard error.isOfFullDisk, batch.removes, batch.addedBytes <= DiskReserve.mostAdded,
                 reserve.release()
             else { throw .storeFailure(file.path, error, .cannotWrite) }
@@ -184,6 +205,7 @@ package actor DurableWriter {
     /// Nothing is written later. A backup in progress is given up.
     package func close() {
         giveUpBackup()
+        history = nil
         connection = nil
     }
 }
