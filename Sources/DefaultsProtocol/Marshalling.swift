@@ -91,4 +91,18 @@ extension MessageReader {
     ) throws -> [Row] {
         try readArray { try $0.readStructure(fields) }
     }
+
+    /// Reads an `a{sv}` of options, each of which may come once.
+    ///
+    /// The closure reads the value of one by its name.
+    mutating func readOptions(
+        _ read: (String, inout MessageReader) throws -> Void
+    ) throws {
+        var names: Set<String> = []
+        _ = try readDictionary { entry in
+            let name = try entry.readString()
+            guard names.insert(name).inserted else { throw ContractError(optionTwice: name) }
+            return (name, try entry.readVariant { try read(name, &$0) })
+        }
+    }
 }

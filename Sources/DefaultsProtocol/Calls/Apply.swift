@@ -258,12 +258,15 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
     package var unchangedSince: UInt64?
     /// Whether the error `Locked` has all locked keys of the change after its message.
     package var listsLocked: Bool
+    /// On whose behalf the change is made, for the history; nil if it is the caller's own.
+    package var sponsor: ChangeSponsor?
 
     /// Makes options.
     package init(
         isDurable: Bool = false, token: Names.Token? = nil, isUndo: Bool = false,
-        unchangedSince: UInt64? = nil, listsLocked: Bool = false
+        unchangedSince: UInt64? = nil, listsLocked: Bool = false, sponsor: ChangeSponsor? = nil
     ) {
+        self.sponsor = sponsor
         self.isDurable = isDurable
         self.token = token
         self.isUndo = isUndo
@@ -276,15 +279,11 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
     private static var undoName: String { "undo" }
     private static var unchangedSinceName: String { "unchanged-since" }
     private static var listLockedName: String { "list-locked" }
+    private static var sponsorName: String { ChangeSponsor.option }
 
     fileprivate init(from reader: inout MessageReader, by names: Names) throws {
         self.init()
-        var read: Swift.Set<String> = []
-        _ = try reader.readDictionary { entry in
-            let name = try entry.readString()
-            guard read.insert(name).inserted else { throw ContractError(optionTwice: name) }
-            return (name, try entry.readVariant { try self.read(name, from: &$0, by: names) })
-        }
+        try reader.readOptions { try read($0, from: &$1, by: names) }
     }
 
     private mutating func read(
@@ -296,12 +295,21 @@ package struct TransactionOptions<Names: TransactionNames>: Sendable {
         case (Self.undoName, .boolean): isUndo = try value.readBool()
         case (Self.listLockedName, .boolean): listsLocked = try value.readBool()
         case (Self.unchangedSinceName, .uint64): unchangedSince = try value.readUInt64()
+        case (Self.sponsorName, .array): sponsor = try ChangeSponsor(from: &value)
         case (Self.durableName, _), (Self.undoName, _), (Self.listLockedName, _):
             throw ContractError(option: name, isNot: "a boolean (b)")
         case (Self.tokenName, _): throw ContractError(option: name, isNot: "a string (s)")
         case (Self.unchangedSinceName, _):
             throw ContractError(option: name, isNot: "a generation (t)")
-        default: throw ContractError(unknownOption: name)
+        case (Self.sponsorName, _):
+            throw ContractError(option: name, isNot: "a dictionary with texts (a{ss})")
+        default:
+            throw ContractError(
+                unknownOption: name,
+                known: [
+                    Self.durableName, Self.tokenName, Self.undoName, Self.unchangedSinceName,
+                    Self.listLockedName, Self.sponsorName,
+                ])
         }
     }
 }
@@ -329,6 +337,12 @@ extension TransactionOptions<PlainNames> {
                 try $0.writeEntry {
                     try $0.writeString(Self.unchangedSinceName)
                     try $0.writeVariant(of: "t") { try $0.writeUInt64(unchangedSince) }
+                }
+            }
+            if let sponsor {
+                try $0.writeEntry {
+                    try $0.writeString(Self.sponsorName)
+                    try $0.writeVariant(of: "a{ss}") { try sponsor.write(to: &$0) }
                 }
             }
         }

@@ -54,10 +54,22 @@ extension ContractError {
             .invalidArguments, "The option \(name.quotedForMessage) must be \(type).")
     }
 
-    init(unknownOption name: String) {
+    /// For an option that a call does not have.
+    ///
+    /// - Parameters:
+    ///   - name: The option.
+    ///   - known: The options that the call has.
+    init(unknownOption name: String, known: [String]) {
+        let listed = known.map { "'\($0)'" }
+        let all = "\(listed.dropLast().joined(separator: ", ")) and \(listed.last ?? "")"
         self.init(
             .invalidArguments,
-            "There is no option \(name.quotedForMessage). The options are 'durable', 'token', 'undo', "
-                + "'unchanged-since' and 'list-locked'.")
+            "There is no option \(name.quotedForMessage). The options are \(all).")
+    }
+
+    /// Whether it is the refusal of an option that an older service does not know.
+    package func isRefusal(ofOption name: String) -> Bool {
+        code == .invalidArguments
+            && message.hasPrefix("There is no option \(name.quotedForMessage).")
     }
 }
