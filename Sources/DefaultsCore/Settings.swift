@@ -1,6 +1,7 @@
 package import class DBus.EventLoop
 import DefaultsModel
 package import DefaultsStorage
+import DefaultsTerms
 package import Logging
 
 /// Who hears of the settings: the service on the bus.
@@ -51,7 +52,9 @@ package final class Settings {
     /// What programs have stored.
     package let usage = QuotaKeeper()
     /// How the service itself is set.
-    let options: OptionKeeper
+    let options: OptionKeeper<ServiceOption>
+    /// What the history keeps.
+    package let history: HistoryKeeper
     /// When the files of layers are read.
     let layerSchedule: LayerSchedule
     /// Backups and other upkeep that is in progress or waits.
@@ -95,12 +98,15 @@ package final class Settings {
         let policies = Policies(in: store, layers)
         rights = Rights(by: policies, logger: logger)
         options = OptionKeeper(by: policies, logger: logger)
+        history = HistoryKeeper(
+            by: policies, of: writers, on: loop, date: date, logger: logger)
         quotas = QuotaRules(
             usage, in: store, by: policies, rights, layers.places, on: loop, logger: logger)
         layerSchedule = LayerSchedule(of: layers.places, on: loop)
         store.observer = self
         layerSchedule.read = { begin(.readLayers) }
         store.delays = { [weak options] in options?.delays ?? .init() }
+        store.historyRules = { [weak history] in history?.rules }
     }
 
     /// Reads the files of layers, before anybody can ask.
@@ -141,6 +147,7 @@ package final class Settings {
     func noteChange(of domain: Domain) {
         rights.noteChange(of: domain)
         options.noteChange(of: domain)
+        history.noteChange(of: domain)
     }
 
     /// Reads the settings about the service again.
@@ -148,6 +155,7 @@ package final class Settings {
         usage.readAgain()
         rights.readAgain()
         options.readAgain()
+        history.readAgain()
     }
 
     // MARK: What callers may use
@@ -181,7 +189,9 @@ package final class Settings {
     }
 
     /// Whether another thread works for it.
-    package var isWorking: Bool { store.isWorking || lanes.isAnyBusy }
+    package var isWorking: Bool {
+        store.isWorking || lanes.isAnyBusy || history.isBeingRead
+    }
 }
 
 // MARK: What happens to the store

@@ -147,11 +147,18 @@ extension LayerProblem {
     }
 
     /// An option of the service has a value that it cannot have.
-    package static func badOption(_ path: String, _ option: ServiceOption) -> LayerProblem {
+    package static func badOption(_ path: String, _ option: some NumberOption) -> LayerProblem {
         LayerProblem(
             .ignoredOption, path,
             "\(option.rawValue) is ignored: it must be a whole number from "
                 + "\(option.bounds.lowerBound) to \(option.bounds.upperBound).")
+    }
+
+    /// A key about the service has a value that is not a list of texts.
+    package static func notTexts(_ path: String, _ key: Key) -> LayerProblem {
+        LayerProblem(
+            .ignoredOption, path,
+            "\(key.name) is ignored: it must be a list of texts.")
     }
 
     /// A file has a name that is not read in its place.

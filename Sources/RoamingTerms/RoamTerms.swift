@@ -41,7 +41,7 @@ package enum RoamTerms {
     package static let always: Set = [domain, conflicts]
     /// The domains that are about this machine or about rights, which no choice lets roam.
     package static let never: Set = [
-        GrantTerms.domain, QuotaTerms.domain, ServiceOption.domain, AppliedTerms.domain, keyDomain,
-        sealed,
+        GrantTerms.domain, QuotaTerms.domain, ServiceOption.domain, HistoryTerms.domain,
+        AppliedTerms.domain, keyDomain, sealed,
     ]
 }

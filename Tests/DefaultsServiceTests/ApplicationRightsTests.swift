@@ -40,6 +40,7 @@ import Testing
     ]
     private static let contract = Contract.interface
     private static let maintenance = Contract.maintenanceInterface
+    private static let history = Contract.historyInterface
     private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
     private typealias Method = (interface: InterfaceName, name: MemberName, arguments: [Value])
@@ -66,6 +67,10 @@ import Testing
         (maintenance, "ListHosts", []), (maintenance, "ListLayerFiles", []),
         (maintenance, "ListBackups", []), (maintenance, "BackUp", []),
         (maintenance, "HandOver", []),
+        (history, "ListActions", [[:]]), (history, "GetAction", [.uint64(1)]),
+        (history, "GetAt", [.string(app), .strings([]), .uint64(1), .int64(0)]),
+        (history, "Undo", [.array(of: "(tt)", []), [:]]),
+        (history, "Redo", [.array(of: "(tt)", []), [:]]),
     ]
 
     /// Starts a service with values of several applications, one of which is connected.

@@ -137,7 +137,7 @@ extension Settings {
     /// The threads that work for the service now.
     fileprivate var busyWorkers: Set<Stage.Worker> {
         var workers = Set(Lanes.Lane.allCases.filter(lanes.isBusy).map(Stage.Worker.lane))
-        if store.isWorking || upkeep.isUnderWay || lanes.isLogBeingPrepared {
+        if store.isWorking || upkeep.isUnderWay || lanes.isLogBeingPrepared || history.isBeingRead {
             workers.insert(.writer)
         }
         return workers

@@ -48,12 +48,23 @@ package struct ProcessExaminer: Sendable {
     private static func program(of process: UInt32) -> String {
         Path.target(ofLink: "/proc/\(process)/exe") ?? ""
     }
+
+    /// What people call the program that a process runs: the name of its file, or of the script that an
+    /// interpreter runs; empty if the system does not say.
+    package func programName(of process: UInt32) -> String {
+        guard let helper else { return ProgramName.of(process) }
+        var request = Parcel()
+        request.put(Question.name.rawValue)
+        request.put(UInt64(process))
+        var answer = helper.ask(.init(request))?.parcel
+        return answer?.takeText() ?? ""
+    }
 }
 
 /// The side of the helper.
 extension ProcessExaminer {
     private enum Question: UInt64 {
-        case examine = 1, program
+        case examine = 1, program, name
     }
 
     /// Answers a question of another process; nil if it is not one about a process.
@@ -69,6 +80,7 @@ extension ProcessExaminer {
             let process = ExaminedProcess(number, reference: reference, among: instances)
             ExaminedProcess.put(process, into: &answer)
         case .program: answer.put(Self.program(of: number))
+        case .name: answer.put(ProgramName.of(number))
         }
         return .init(answer)
     }

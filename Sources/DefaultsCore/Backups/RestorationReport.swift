@@ -26,6 +26,8 @@ package struct Restoration {
     let source: Source
     /// The writer on the bus.
     let origin: String
+    /// The note of its changes for the history, which are one action.
+    var note: ChangeNote?
     /// The domains to restore; empty for all.
     ///
     /// A domain without a host includes all its layers.

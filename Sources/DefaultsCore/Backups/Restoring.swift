@@ -22,6 +22,8 @@ extension Settings {
         try checkNotEnding()
         let (backup, reader) = try await open(restoration.source)
         try await checkDomains(of: restoration, in: reader)
+        var restoration = restoration
+        restoration.note = history.noteOfRestoration(by: restoration.origin)
         var report = RestorationReport()
         report.undoing = .notNeeded(sparing: backup)
         report.damaged = UInt64(await reader.damage.rowCount)
@@ -154,7 +156,8 @@ extension Settings {
             difference = nil
             report.damaged += try current.take(part) { try differs(part.domain, $0, from: $1) }
             if current.isLarge || part.isLast {
-                let change = current.takeChange(by: restoration.origin)
+                var change = current.takeChange(by: restoration.origin)
+                change.note = restoration.note
                 try await make(change, in: &report, isDry: restoration.isDry)
             }
             difference = current
@@ -180,12 +183,14 @@ extension Settings {
                     try locks.isLocked($0, in: domain, shownBy: store.view)
                 }
                 if hasLocks || restoration.isDry {
-                    let change = ChangeProposal(domain: domain, removed: keys, origin: origin)
+                    var change = ChangeProposal(domain: domain, removed: keys, origin: origin)
+                    change.note = restoration.note
                     try await make(change, in: &report, isDry: restoration.isDry)
                     continue
                 }
                 try await backUpBeforeFirstChange(in: &report)
-                if let removal = try removal(of: domain, by: origin) {
+                if var removal = try removal(of: domain, by: origin) {
+                    removal.note = restoration.note
                     report.removed += UInt64(clamping: try store.database.totals(of: domain).keys)
                     publish(try await commitWhenThereIsRoom(removal))
                 }
@@ -230,8 +235,9 @@ extension Settings {
             try !locks.isLocked($0, in: domain, shownBy: store.view)
         }
         let locked = UInt64(proposal.set.count - set.count + present.count - removed.count)
-        let change = ChangeProposal(
+        var change = ChangeProposal(
             domain: domain, set: set, removed: removed, origin: proposal.origin)
+        change.note = proposal.note
         return (change, locked)
     }
 }

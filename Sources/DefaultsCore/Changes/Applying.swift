@@ -42,7 +42,9 @@ extension Settings {
         }
         try change(
             proposals.filter { !$0.changesNothing || $0.token != nil }, by: caller,
-            ChangeOptions(isDurable: request.isDurable, isUndo: request.isUndo), then: reply)
+            ChangeOptions(
+                isDurable: request.isDurable, isUndo: request.isUndo, sponsor: request.sponsor),
+            then: reply)
     }
 
     /// What one part of a transaction would change now.
@@ -95,6 +97,8 @@ package struct PreparedTransaction: Sendable {
     let isUndo: Bool
     /// Whether the error for locked keys has all of them.
     let listsLocked: Bool
+    /// On whose behalf it is made, for the history.
+    let sponsor: ChangeSponsor?
 
     /// - Parameter archive: Makes an archive from the content in the call.
     /// - Throws: `ModelError` if the parts of the transaction contradict each other.
@@ -128,6 +132,7 @@ package struct PreparedTransaction: Sendable {
         isDurable = options.isDurable
         isUndo = options.isUndo
         listsLocked = options.listsLocked
+        sponsor = options.sponsor
     }
 }
 

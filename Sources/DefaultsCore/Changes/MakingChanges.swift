@@ -10,10 +10,23 @@ package struct ChangeOptions {
     var isUndo: Bool
     /// Who makes it, if others are to know that.
     var maker: ObjectIdentifier?
+    /// On whose behalf it is made, for the history.
+    var sponsor: ChangeSponsor?
+    /// The actions that it takes back or does again.
+    var takingBack: TakenBackActions?
+
+    /// Actions of the history, each by its first generation.
+    struct TakenBackActions {
+        let references: [Generation]
+        /// Whether they are undo actions, which are done again.
+        let isRedo: Bool
+    }
 
     package init(
-        isDurable: Bool = false, isUndo: Bool = false, maker: ObjectIdentifier? = nil
+        isDurable: Bool = false, isUndo: Bool = false, maker: ObjectIdentifier? = nil,
+        sponsor: ChangeSponsor? = nil
     ) {
+        self.sponsor = sponsor
         self.isDurable = isDurable
         self.isUndo = isUndo
         self.maker = maker
@@ -39,9 +52,15 @@ extension Settings {
         _ proposals: [ChangeProposal], by caller: Caller, _ options: ChangeOptions = .init(),
         then reply: @escaping (Outcome) -> Void
     ) throws {
-        let parts = try proposals.map { ($0, try store.database.growth(by: $0)) }
+        var parts = try proposals.map {
+            (proposal: $0, growth: try store.database.growth(by: $0))
+        }
         try quotas.check(for: parts, by: caller, isUndo: options.isUndo)
         writers.identify(caller)
+        var note = history.note(by: caller, options)
+        // All keys of a change are in the same action, and only one domain is known when that is decided.
+        if proposals.count > 1 { note.line = 0 }
+        for index in parts.indices { parts[index].proposal.note = note }
         // First the journal, then the overlay for readers, then the page of counters.
         let changes = try commit(parts)
         for proposal in proposals { quotas.noteRate(of: proposal, by: caller) }
@@ -94,7 +113,9 @@ extension Settings {
     /// - Throws: `StorageError`, or ``RoomAwaited`` if there is no room until the flush in progress
     ///   has ended. In both cases nothing was changed.
     package func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
-        try commit([(proposal, store.database.growth(by: proposal))])[0]
+        var proposal = proposal
+        proposal.note = proposal.note ?? history.noteOfService()
+        return try commit([(proposal, store.database.growth(by: proposal))])[0]
     }
 
     private func commit(

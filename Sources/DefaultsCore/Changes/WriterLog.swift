@@ -11,11 +11,14 @@ package final class WriterLog {
     package struct Writer {
         /// The file of the program; empty if it is unknown.
         package let executable: String
+        /// The name of the program, of an interpreter that of the script; empty if it is unknown.
+        package let name: String
         package let process: UInt32
 
         /// Names a program.
-        package init(executable: String, process: UInt32) {
+        package init(executable: String, name: String, process: UInt32) {
             self.executable = executable
+            self.name = name
             self.process = process
         }
     }
@@ -50,9 +53,12 @@ package final class WriterLog {
         callers[caller.origin] = writer
     }
 
+    /// The name of the program of a connection that has been looked up; empty if it is unknown.
+    func program(of origin: String) -> String { callers[origin]?.name ?? "" }
+
     /// Notes a change.
     func note(_ generation: Generation, by origin: String) {
-        let writer = callers[origin] ?? Writer(executable: "", process: 0)
+        let writer = callers[origin] ?? Writer(executable: "", name: "", process: 0)
         if changes.count < Self.capacity {
             changes.append((generation, writer))
         } else {

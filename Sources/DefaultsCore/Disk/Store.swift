@@ -37,6 +37,8 @@ package final class Store {
     weak var observer: (any StoreObserver)?
     /// How long changes wait until they go to disk.
     var delays: () -> FlushSchedule.Delays = { .init() }
+    /// What the history keeps; nil if there is none.
+    var historyRules: () -> HistoryRules? = { nil }
 
     init(
         _ database: sending Database, _ writer: DurableWriter, lanes: Lanes,
@@ -229,7 +231,9 @@ package final class Store {
     ///
     /// If other work on the store is in progress, this is checked again at its end.
     private func flush() {
-        guard disk.mayFlush, let batch = database.beginFlush() else { return }
+        guard disk.mayFlush, let batch = database.beginFlush(history: historyRules()) else {
+            return
+        }
         alarm.stop()
         disk.beginFlush()
         begin(.flush(batch))
@@ -352,7 +356,7 @@ package final class Store {
             let repair = try await rebuild(because: damage)
             if let repair {
                 database = try database.reopened(after: repair)
-                writer = try database.makeWriter()
+                writer = try database.makeWriter { [logger] in logger.log($0) }
             }
             lanes.noteLogInUse()
             waiting = disk.endRepair(isSuccess: repair != nil, at: now)

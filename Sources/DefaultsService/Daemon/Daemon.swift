@@ -240,7 +240,7 @@ extension Daemon {
         confine(
             to: database.ownDirectories, or: database.nameInDirectory,
             doors.compactMap { $0.directories(beside: location) })
-        let writer = try database.makeWriter()
+        let writer = try database.makeWriter { [logger] in logger.log($0) }
         let recovered = database.pendingNames
         let service = Service(
             on: connection, with: database, writer,

@@ -55,7 +55,7 @@ final class BusFace {
         }
         await settings.start(telling: self)
         await connection.export(
-            [interface(), maintenanceInterface()], at: Contract.objectPath)
+            [interface(), maintenanceInterface(), historyInterface()], at: Contract.objectPath)
         for door in doors {
             for (path, interface) in interfaces(of: door) {
                 await connection.export([interface], at: path)

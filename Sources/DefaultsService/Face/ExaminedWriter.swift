@@ -5,7 +5,8 @@ import SystemCalls
 extension ProcessExaminer {
     /// The program that a process runs, as one that makes a change.
     func writer(in process: UInt32) -> WriterLog.Writer {
-        WriterLog.Writer(executable: program(of: process), process: process)
+        WriterLog.Writer(
+            executable: program(of: process), name: programName(of: process), process: process)
     }
 
     /// Whether a process runs the tool that was installed together with this daemon.

@@ -31,7 +31,8 @@ extension BusFace {
             ])
     }
 
-    private func closedMethod(
+    /// A method that refuses callers in a sandbox.
+    func closedMethod(
         _ call: any Call.Type, answeredBy answer: @escaping Answer
     ) -> Method {
         method(call) { face, call in

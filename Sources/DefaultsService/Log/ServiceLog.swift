@@ -138,14 +138,3 @@ package struct ServiceLog: LogHandler {
         }
     }
 }
-
-extension Logger {
-    /// Logs a message of the storage.
-    func log(_ notice: Notice) {
-        switch notice.severity {
-        case .progress, .information: info("\(notice)")
-        case .warning: warning("\(notice)")
-        case .repair: log(.repaired, level: .warning, "\(notice)")
-        }
-    }
-}
