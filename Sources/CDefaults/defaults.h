@@ -59,6 +59,12 @@ typedef struct defaults defaults_t;
 /* Changes that are made together, from defaults_begin() to defaults_commit() or defaults_cancel(). */
 typedef struct defaults_change defaults_change_t;
 
+/* Actions of the history, from defaults_history() to defaults_history_free(). */
+typedef struct defaults_history defaults_history_t;
+
+/* Keys that an action has changed, or that were taken back, up to defaults_history_keys_free(). */
+typedef struct defaults_history_keys defaults_history_keys_t;
+
 /* Why a call failed. Later versions may have more codes. */
 typedef enum defaults_error {
     DEFAULTS_OK = 0,
@@ -462,6 +468,163 @@ int defaults_fd(defaults_t *defaults);
  * dispatch that goes on makes the descriptor readable again if something waits. If a callback closes the
  * handle, the remaining ones are not called. */
 int defaults_dispatch(defaults_t *defaults);
+
+/* @page defaults_history: see earlier changes, and take them back
+ *
+ * The service keeps what has changed earlier, and who has changed it. An action is what a person would call
+ * one change: all keys of one change, or of successive changes by one program, such as the moves of a slider.
+ * The functions below ask the service. Changes of this process that wait are sent first. They wait as
+ * defaults_generation() does. A program in a sandbox may not use the history, and an older service has none:
+ * DEFAULTS_ERROR_REFUSED.
+ *
+ *     defaults_history_t *history = defaults_history(
+ *         defaults, "org.example.Game", NULL, NULL, INT64_MIN, 0, 1);
+ *     if (defaults_history_count(history) > 0)
+ *         defaults_undo(
+ *             defaults, (uint64_t)defaults_history_number(history, 0, DEFAULTS_ACTION_NUMBER),
+ *             (uint64_t)defaults_history_number(history, 0, DEFAULTS_ACTION_LAST), 0, NULL, NULL);
+ *     defaults_history_free(history);
+ */
+
+/* What is known of an action in numbers. Later versions may have more. Truths are 1, otherwise 0. */
+typedef enum defaults_action_number {
+    DEFAULTS_ACTION_NUMBER = 0,     /* counts the actions of the database from 1 */
+    DEFAULTS_ACTION_FIRST = 1,      /* the generation of its first change */
+    DEFAULTS_ACTION_LAST = 2,       /* the generation of its last change */
+    DEFAULTS_ACTION_BEGAN = 3,      /* when it began, in seconds since 1970 */
+    DEFAULTS_ACTION_ENDED = 4,      /* when it ended, in seconds since 1970 */
+    DEFAULTS_ACTION_KEYS = 5,       /* how many keys it changed */
+    DEFAULTS_ACTION_KNOWN_KEYS = 6, /* how many of these the history has */
+    DEFAULTS_ACTION_UNDONE = 7,     /* whether it is taken back */
+    DEFAULTS_ACTION_BY_HAND = 8     /* whether it can be what a person means by "undo" without a number */
+} defaults_action_number_t;
+
+/* What is known of an action in words. Later versions may have more. A text may be empty. */
+typedef enum defaults_action_text {
+    DEFAULTS_ACTION_PROGRAM = 0,     /* the name of the program that made it */
+    DEFAULTS_ACTION_APPLICATION = 1, /* the application ID, if the program runs in a sandbox */
+    DEFAULTS_ACTION_MACHINE = 2,     /* the machine that it came from, if it is another one */
+    DEFAULTS_ACTION_OWNER = 3,       /* the owner of the document, if one was applied */
+    DEFAULTS_ACTION_KIND = 4,        /* change, undo, redo, document, roam, restore, repair, late, or a later one */
+    DEFAULTS_ACTION_NOTE = 5         /* what else is to be known about it, as a sentence */
+} defaults_action_text_t;
+
+/* What is known of a key of an action in words. Later versions may have more. */
+typedef enum defaults_history_key_text {
+    DEFAULTS_HISTORY_KEY_DOMAIN = 0,  /* the domain, with the suffix of its layer */
+    DEFAULTS_HISTORY_KEY_NAME = 1,    /* the name of the key */
+    DEFAULTS_HISTORY_KEY_STANDING = 2 /* what becomes of it by undo; see below */
+} defaults_history_key_text_t;
+
+/* Which value of a key is meant. */
+typedef enum defaults_history_side {
+    DEFAULTS_HISTORY_BEFORE = 0, /* what it had before the action; after an undo, before the undo */
+    DEFAULTS_HISTORY_AFTER = 1   /* what it had after the action; after an undo, what the undo gives it */
+} defaults_history_side_t;
+
+/* What is known of a value. */
+typedef enum defaults_knowledge {
+    DEFAULTS_KNOWLEDGE_ABSENT = 0,  /* the key had no value */
+    DEFAULTS_KNOWLEDGE_PRESENT = 1, /* the key had a value */
+    DEFAULTS_KNOWLEDGE_UNKNOWN = 2  /* the history does not know it */
+} defaults_knowledge_t;
+
+/* Bits of the way in which an action is taken back. */
+typedef enum defaults_undo_flags {
+    DEFAULTS_UNDO_PARTIAL = 1, /* take back the keys that nothing has changed since, and leave the others */
+    DEFAULTS_UNDO_FORCE = 2,   /* take back also the keys that something has changed since */
+    DEFAULTS_UNDO_DRY_RUN = 4, /* change nothing, and only return what would become of each key */
+    DEFAULTS_UNDO_DURABLE = 8  /* wait until the change is on disk */
+} defaults_undo_flags_t;
+
+/* Lists actions, the newest first.
+ *
+ * Only those are listed that changed the domain (with the suffix of its layer, such as org.example.Game@host)
+ * and this key of it, that a program has made, and that ended at a time or later. Each may be NULL for all, and
+ * the time, in seconds since 1970, INT64_MIN. A key needs a domain. At most limit actions are listed, and 1000 if that is 0 or more. To
+ * go on, pass the number of the last one as before, which is 0 at first.
+ *
+ * The caller frees the list with defaults_history_free(). NULL is an error. */
+defaults_history_t *defaults_history(
+    defaults_t *defaults, const char *domain, const char *key, const char *program, int64_t since,
+    uint64_t before, unsigned limit);
+
+/* How many actions a list has; 0 for NULL, which is not an error. */
+size_t defaults_history_count(const defaults_history_t *history);
+
+/* The time from which on the history is complete, in seconds since 1970. */
+int64_t defaults_history_known_from(const defaults_history_t *history);
+
+/* A number of an action. The place of the newest action in the list is 0. 0 with an error:
+ * DEFAULTS_ERROR_ARGUMENT. */
+int64_t defaults_history_number(
+    const defaults_history_t *history, size_t place, defaults_action_number_t number);
+
+/* A text of an action. It is valid until defaults_history_free(). NULL is an error: DEFAULTS_ERROR_ARGUMENT. */
+const char *defaults_history_text(
+    const defaults_history_t *history, size_t place, defaults_action_text_t text);
+
+/* Frees a list of actions. NULL is ignored. */
+void defaults_history_free(defaults_history_t *history);
+
+/* Reads the keys that an action has changed, with their values before and after it.
+ *
+ * The standing of a key says what would become of it by defaults_undo(): "holds" if it gets its earlier value,
+ * "void" if it ended with the value that it began with, "undone" if it was taken back before, "changed" if
+ * something else has changed it since, "locked" if the administrator has locked it, and "unknown" if the
+ * history does not have its earlier value. Later versions may have more words.
+ *
+ * The caller frees the list with defaults_history_keys_free(). NULL is an error: DEFAULTS_ERROR_NOT_FOUND if the
+ * history does not have the action. */
+defaults_history_keys_t *defaults_history_keys(defaults_t *defaults, uint64_t number);
+
+/* How many keys a list has; 0 for NULL, which is not an error. */
+size_t defaults_history_keys_count(const defaults_history_keys_t *keys);
+
+/* A text of a key in a list. It is valid until defaults_history_keys_free(). NULL is an error:
+ * DEFAULTS_ERROR_ARGUMENT. */
+const char *defaults_history_keys_text(
+    const defaults_history_keys_t *keys, size_t place, defaults_history_key_text_t text);
+
+/* Whether a value of a key is known. DEFAULTS_KNOWLEDGE_UNKNOWN also for wrong arguments, with an error. */
+defaults_knowledge_t defaults_history_keys_knowledge(
+    const defaults_history_keys_t *keys, size_t place, defaults_history_side_t side);
+
+/* Reads a value of a key as JSON; see defaults_copy_json().
+ *
+ * The service sends large values only when they are asked for, so this may wait. The caller frees the text. NULL:
+ * there was no value (DEFAULTS_ERROR_NOT_FOUND), or the history does not know it (DEFAULTS_ERROR_REFUSED), or it
+ * cannot be read. */
+char *defaults_history_keys_copy_json(
+    const defaults_history_keys_t *keys, size_t place, defaults_history_side_t side);
+
+/* Reads a value of a key as a keyed archive; see defaults_copy_archive(). For everything else, see
+ * defaults_history_keys_copy_json(). */
+void *defaults_history_keys_copy_archive(
+    const defaults_history_keys_t *keys, size_t place, defaults_history_side_t side, size_t *size);
+
+/* Frees a list of keys. NULL is ignored. */
+void defaults_history_keys_free(defaults_history_keys_t *keys);
+
+/* Takes an action back, in one change: each key gets the value that it had before.
+ *
+ * The number is DEFAULTS_ACTION_NUMBER, and last is DEFAULTS_ACTION_LAST as it was listed: if the action has gone
+ * on since, nothing is taken back. The flags are bits of defaults_undo_flags_t. The generation of the change is
+ * stored in *generation, or 0 if nothing was changed, and what has become of each key in *keys, which the caller
+ * frees with defaults_history_keys_free(). Both may be NULL.
+ *
+ * Nothing is changed: DEFAULTS_ERROR_CONFLICT if something else has changed a key since, or the action has gone
+ * on; DEFAULTS_ERROR_LOCKED if the administrator has locked a key; DEFAULTS_ERROR_NOT_FOUND if the history does
+ * not have all of the action. DEFAULTS_ERROR_UNREACHABLE: there is no answer; the action may still be taken
+ * back. */
+int defaults_undo(
+    defaults_t *defaults, uint64_t number, uint64_t last, unsigned flags, uint64_t *generation,
+    defaults_history_keys_t **keys);
+
+/* Does again what an action of the kind "undo" has taken back. For everything else, see defaults_undo(). */
+int defaults_redo(
+    defaults_t *defaults, uint64_t number, uint64_t last, unsigned flags, uint64_t *generation,
+    defaults_history_keys_t **keys);
 
 #ifdef __cplusplus
 }

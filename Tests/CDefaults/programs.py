@@ -9,7 +9,7 @@ from build import Missing, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADER = HERE.parents[1] / "Sources/CDefaults"
-SOURCES = [HERE / f"{name}.c" for name in ("values", "behaviour", "loops")]
+SOURCES = [HERE / f"{name}.c" for name in ("values", "behaviour", "history", "loops")]
 LOOPS = {"glib": "glib-2.0", "libuv": "libuv", "systemd": "libsystemd"}
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-pthread", "-g"]

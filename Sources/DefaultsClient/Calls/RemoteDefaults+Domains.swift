@@ -1,5 +1,5 @@
 import DBus
-import DefaultsProtocol
+package import DefaultsProtocol
 import DefaultsTerms
 public import KeyedArchive
 
@@ -20,8 +20,23 @@ extension RemoteDefaults {
     public func apply(
         _ transaction: DefaultsTransaction, in domain: String
     ) async throws -> UInt64 {
-        try await call(
-            Contract.Apply.self, transaction.arguments(in: domain), timeout: Self.patience)
+        try await withSponsor(transaction.sponsor) { sponsor in
+            try await call(
+                Contract.Apply.self, transaction.arguments(in: domain, by: sponsor),
+                timeout: Self.patience)
+        }
+    }
+
+    /// Makes a change with who is behind it, or without that if the daemon is an older one.
+    private func withSponsor(
+        _ sponsor: ChangeSponsor?, _ change: (ChangeSponsor?) async throws -> UInt64
+    ) async throws -> UInt64 {
+        do {
+            return try await change(sponsor)
+        } catch let error as DefaultsError where sponsor != nil && error.refusesSponsor {
+            // Nothing was changed.
+            return try await change(nil)
+        }
     }
 
     /// Makes the transactions of several domains as one change, all or none.
@@ -48,12 +63,17 @@ extension RemoteDefaults {
         isDurable: Bool = false, isUndo: Bool = false, token: String? = nil,
         unchangedSince: UInt64? = nil
     ) async throws -> UInt64 {
-        let arguments = Contract.ApplyAll.Arguments(
-            transactions.map { $0.transaction.arguments(in: $0.domain) },
-            options: .init(
-                isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince,
-                listsLocked: transactions.contains { $0.transaction.listsLockedKeys }))
-        return try await call(Contract.ApplyAll.self, arguments, timeout: Self.patience)
+        let sponsors = transactions.lazy.compactMap(\.transaction.sponsor)
+        return try await withSponsor(sponsors.first) { sponsor in
+            let arguments = Contract.ApplyAll.Arguments(
+                transactions.map { $0.transaction.arguments(in: $0.domain, by: nil) },
+                options: .init(
+                    isDurable: isDurable, token: token, isUndo: isUndo,
+                    unchangedSince: unchangedSince,
+                    listsLocked: transactions.contains { $0.transaction.listsLockedKeys },
+                    sponsor: sponsor))
+            return try await call(Contract.ApplyAll.self, arguments, timeout: Self.patience)
+        }
     }
 
     /// Renames a key to a name that no key has.
@@ -251,6 +271,11 @@ public struct DefaultsTransaction: Sendable {
     ///
     /// A second transaction with the same name has no effect and returns the same result.
     public var token: String?
+    /// On whose behalf the change is made, for the history; nil if it is this program's own.
+    ///
+    /// In ``RemoteDefaults/applyAll(_:isDurable:isUndo:token:unchangedSince:)`` the first one counts for
+    /// all. An older daemon, which has no history, does not get it.
+    package var sponsor: ChangeSponsor?
 
     /// Makes a transaction that changes nothing yet.
     public init() {}
@@ -272,12 +297,21 @@ public struct DefaultsTransaction: Sendable {
         removals.append(key)
     }
 
-    fileprivate func arguments(in domain: String) -> Contract.Apply.Arguments {
+    fileprivate func arguments(
+        in domain: String, by sponsor: ChangeSponsor?
+    ) -> Contract.Apply.Arguments {
         Contract.Apply.Arguments(
             domain: domain, set: values.map { ($0.key, $0.archive.bytes) }, removed: removals,
             expected: expected.map { ($0.key, $0.value) },
             options: .init(
                 isDurable: isDurable, token: token, isUndo: isUndo, unchangedSince: unchangedSince,
-                listsLocked: listsLockedKeys))
+                listsLocked: listsLockedKeys, sponsor: sponsor))
+    }
+}
+
+extension DefaultsError {
+    /// Whether a daemon has refused the change because it does not know who can be behind one.
+    fileprivate var refusesSponsor: Bool {
+        (ofContract as? ContractError)?.isRefusal(ofOption: ChangeSponsor.option) ?? false
     }
 }

@@ -201,6 +201,12 @@ extension DefaultsError {
             "The defaults service cannot be reached: \(reason)")
     }
 
+    /// The service is an older one.
+    static let withoutHistory = DefaultsError(
+        .refused,
+        "The defaults service that runs is an older one, and has no history. Restart it after an upgrade: "
+            + "systemctl --user restart defaultsd.")
+
     /// A change that needs an answer was not begun.
     static func notBegun(_ reason: String) -> DefaultsError {
         DefaultsError(.unreachable, "\(unreachable(reason).message) Nothing was changed.")

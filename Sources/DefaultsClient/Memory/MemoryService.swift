@@ -1,4 +1,5 @@
 import DBus
+import DefaultsProtocol
 import DefaultsTerms
 
 /// A service in the memory of one process, for the tests of applications.
@@ -121,6 +122,12 @@ final class MemoryService: Service {
 
     func synchronize(within bound: Duration) async throws -> UInt64 {
         lock.read { $0[stored].generation }
+    }
+
+    func askHistory<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, isChange: Bool, within bound: Duration
+    ) async throws -> C.Reply {
+        throw DefaultsError(.refused, "Values in the memory of a process have no history.")
     }
 
     /// Refuses what the service would refuse.

@@ -218,7 +218,7 @@ extension NamedDefaults {
     }
 
     /// Throws if the service is unreachable; before its first answer, this waits for the answer.
-    private func checkReachable() throws(DefaultsError) {
+    func checkReachable() throws(DefaultsError) {
         try Fork.check()
         if case .connecting = defaults.state { store.makeCurrentIfNeeded() }
         if case .unreachable(let reason) = defaults.state { throw .notBegun(reason) }
@@ -253,7 +253,7 @@ extension NamedDefaults {
     }
 
     /// Runs a task, and blocks the thread until it has ended.
-    private func waiting<Value: Sendable>(
+    func waiting<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) throws(DefaultsError) -> Value {
         try Fork.check()

@@ -46,33 +46,74 @@ extension BusService {
         return try await reaching { try await outcome.value(within: bound, on: loop) }
     }
 
-    /// Calls a method that changes nothing, and retries if the call is lost, for example because the
-    /// daemon has ended.
+    func askHistory<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, isChange: Bool, within bound: Duration
+    ) async throws -> C.Reply {
+        let outcome = OneShot<C.Reply>()
+        ask { service in
+            service.question(method, arguments, isChange: isChange, timeout: bound) {
+                outcome.resume(Self.orWithoutHistory($0))
+            }
+        }
+        return try await reaching { try await outcome.value(within: bound, on: loop) }
+    }
+
+    /// The outcome of a call of the history, in the words for a service that has none.
+    private static func orWithoutHistory<Value>(
+        _ outcome: Result<Value, any Error>
+    ) -> Result<Value, any Error> {
+        guard case .failure(let error as DBusError) = outcome,
+            error.name == .unknownMethod || error.name == .unknownInterface
+        else { return outcome }
+        return .failure(DefaultsError.withoutHistory)
+    }
+
+    /// Calls a method, and retries if the call is lost, for example because the daemon has ended.
     ///
-    /// The next call starts the daemon again.
+    /// The next call starts the daemon again. If the method changes something, it is called again only if it
+    /// was not sent: otherwise nobody knows whether the change was made.
     private func question<C: Call>(
-        _ method: C.Type, _ arguments: C.Arguments, timeout: Duration = .seconds(25),
-        until end: ContinuousClock.Instant? = nil,
+        _ method: C.Type, _ arguments: C.Arguments, isChange: Bool = false,
+        timeout: Duration = .seconds(25), until end: ContinuousClock.Instant? = nil,
         completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
     ) {
         let attachment = attachment
         let end = end ?? .now + waitBound
-        call(method, arguments, timeout: timeout) { [weak self] outcome in
+        send(method, arguments, isChange: isChange, timeout: timeout) { [weak self] outcome in
             guard let self else { return completion(outcome) }
             guard case .failure(let error) = outcome, !Self.isRefusal(error) else {
                 noteAlive()
                 return completion(outcome)
             }
-            guard !isUnreachable, ContinuousClock.now < end else {
+            guard !isUnreachable, ContinuousClock.now < end, !isChange || Self.isUnsent(error)
+            else {
                 lost(error, attachment)
                 return completion(outcome)
             }
             if Self.isWithoutOwner(error) { serviceHasGone() }
             loop?.schedule(after: Self.pause) {
                 self.question(
-                    method, arguments, timeout: timeout, until: end, completion: completion)
+                    method, arguments, isChange: isChange, timeout: timeout, until: end,
+                    completion: completion)
             }
         }
+    }
+
+    /// Calls a method, unless it changes something and it is not known yet which daemon answers.
+    private func send<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, isChange: Bool, timeout: Duration,
+        completion: @escaping @Sendable (Result<C.Reply, any Error>) -> Void
+    ) {
+        guard !isChange || direct.isOpen else {
+            return completion(
+                .failure(DefaultsError.unreachable("The daemon has not said who it is.")))
+        }
+        call(method, arguments, timeout: timeout, completion: completion)
+    }
+
+    /// Whether an error means that the daemon has not got the call.
+    private static func isUnsent(_ error: any Error) -> Bool {
+        error is DefaultsError || isWithoutOwner(error)
     }
 
     /// How long until a lost call is retried.

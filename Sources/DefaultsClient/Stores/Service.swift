@@ -1,4 +1,5 @@
 import DBus
+import DefaultsProtocol
 import DefaultsTerms
 
 /// The service whose values stores read and write: the daemon on a bus, or the memory of a test.
@@ -37,6 +38,13 @@ protocol Service: AnyObject, Sendable {
     func isLocked(_ name: KeyName, in domain: String) throws(DefaultsError) -> Bool
     /// Waits until all acknowledged changes are on disk, and returns the generation that is on disk.
     func synchronize(within bound: Duration) async throws -> UInt64
+    /// Calls a method of the history, of which nothing is kept here.
+    ///
+    /// - Parameter isChange: Whether it changes something, so that it is called again only if the first call
+    ///   was not sent.
+    func askHistory<C: Call>(
+        _ method: C.Type, _ arguments: C.Arguments, isChange: Bool, within bound: Duration
+    ) async throws -> C.Reply
 }
 
 /// The state of the service.

@@ -201,7 +201,8 @@ extension Roamer {
             noticed: Double(time(nil)), key: loser.key.name)
     }
 
-    private func name(of replica: ReplicaID) async -> String {
+    /// The name of a machine, for people; its identifier if the name is not known.
+    func name(of replica: ReplicaID) async -> String {
         if replica == self.replica.id { return machine }
         if machineNames[replica] == nil {
             for machine in (try? await engine.machines()) ?? [] {

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsProtocol
 import DefaultsTerms
 import KeyedArchive
 import SQLite
@@ -19,15 +20,25 @@ extension Roamer {
                 let part = try state.arrivals(in: domain, after: last, limit: Self.largestBytes)
                 guard let end = part.last else { break }
                 last = end.version.key.name
-                if try await store(different(part), in: domain) {
-                    stored += part.count
-                } else {
+                guard try await storeByMachines(different(part), in: domain) else {
                     outdated.insert(domain)
                     break
                 }
+                stored += part.count
             }
         }
         return (stored, outdated)
+    }
+
+    /// Stores versions in one change for each machine that has made them, so that the history can name it.
+    ///
+    /// - Returns: False if a key was changed since the domain was looked at.
+    private func storeByMachines(_ arrivals: [Arrival], in domain: String) async throws -> Bool {
+        let groups = Dictionary(grouping: arrivals, by: \.version.replica)
+        for (_, group) in groups.sorted(by: { $0.key < $1.key }) {
+            guard try await store(group, in: domain) else { return false }
+        }
+        return true
     }
 
     /// Notes the arrivals whose value is here already.
@@ -48,11 +59,11 @@ extension Roamer {
         return others
     }
 
-    /// Stores versions in one change, which is on disk then.
+    /// Stores versions of one machine in one change, which is on disk then.
     ///
     /// - Returns: False if a key was changed since the domain was looked at.
     private func store(_ arrivals: [Arrival], in domain: String) async throws -> Bool {
-        guard !arrivals.isEmpty, let known = try state.generations(of: domain) else {
+        guard let first = arrivals.first, let known = try state.generations(of: domain) else {
             return true
         }
         var transaction = DefaultsTransaction()
@@ -68,6 +79,7 @@ extension Roamer {
         transaction.isDurable = true
         transaction.listsLockedKeys = true
         transaction.unchangedSince = known.looked
+        transaction.sponsor = await sponsor(for: first.version.replica)
         try state.begin(token, storing: arrivals)
         try await beforeStep("storing")
         do {
@@ -89,6 +101,11 @@ extension Roamer {
                 throw error
             }
         }
+    }
+
+    /// Who is behind a change that stores what a machine has made.
+    private func sponsor(for writer: ReplicaID) async -> ChangeSponsor {
+        ChangeSponsor(kind: .roam, machine: writer == replica.id ? "" : await name(of: writer))
     }
 
     /// Stores what the daemon does not refuse.

@@ -12,6 +12,9 @@
     async for change in game.changes("Volume"):
         show(game.get("Volume", 0.5))
 
+    newest = next(defaults.history("org.example.Game"))
+    defaults.undo(newest)
+
 Values are bool, int, float, str, bytes, datetime, None, and lists and dictionaries of them. A dataclass is stored
 as an object with its fields: see Domain.get_as().
 """
@@ -31,18 +34,23 @@ from ._errors import (
     UnreachableError,
     WrongTypeError,
 )
+from ._history import Action, HistoryValue, KeyChange, Knowledge, history, redo, undo
 from ._layers import Layer, State
 from ._transaction import Transaction
 from ._values import Value
 
 __all__ = [
+    "Action",
     "Change",
     "Changes",
     "ConflictError",
     "DefaultsError",
     "Domain",
     "ForkedError",
+    "HistoryValue",
     "InvalidArgumentError",
+    "KeyChange",
+    "Knowledge",
     "Layer",
     "LimitError",
     "LockedError",
@@ -54,4 +62,7 @@ __all__ = [
     "UnreachableError",
     "Value",
     "WrongTypeError",
+    "history",
+    "redo",
+    "undo",
 ]
