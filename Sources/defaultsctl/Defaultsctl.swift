@@ -27,6 +27,7 @@ struct Defaultsctl: AsyncParsableCommand {
             FactoryReset.self, Apply.self, Unapply.self, Owners.self, Drift.self, Import.self,
             Export.self, Domains.self, Keys.self,
             Find.self, Explain.self,
+            History.self, Undo.self, Redo.self,
             Locked.self, Grant.self, Revoke.self, Grants.self, Lint.self, Watch.self, Inspect.self,
             Sync.self, Status.self, Stats.self, Adopt.self, Release.self,
             Doctor.self,

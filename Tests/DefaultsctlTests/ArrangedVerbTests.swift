@@ -64,6 +64,6 @@ import Testing
         #expect(Defaultsctl.arrangedVerb("READ") == Read.self)
         #expect(Defaultsctl.arrangedVerb("remove") == Delete.self)
         #expect(Defaultsctl.arrangedVerb("status") == nil)
-        #expect(Self.verbs.count == 15)
+        #expect(Self.verbs.count == 17)
     }
 }

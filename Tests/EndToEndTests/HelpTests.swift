@@ -12,7 +12,8 @@ import Testing
     static let verbs = [
         "read", "read-type", "write", "rename", "delete", "delete-all",
         "factory-reset", "apply", "unapply", "owners", "drift", "import", "export",
-        "domains", "keys", "find", "explain", "locked", "grant", "revoke", "grants", "lint",
+        "domains", "keys", "find", "explain", "history", "undo", "redo", "locked", "grant",
+        "revoke", "grants", "lint",
         "watch", "inspect", "sync",
         "status", "stats", "adopt", "release", "doctor",
         "backup", "roam",

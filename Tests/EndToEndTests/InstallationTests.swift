@@ -59,6 +59,7 @@ import Testing
                 "644 /usr/share/man/man1/defaultsctl.1",
                 "644 /usr/share/man/man3/defaults_begin.3",
                 "644 /usr/share/man/man3/defaults_get.3",
+                "644 /usr/share/man/man3/defaults_history.3",
                 "644 /usr/share/man/man3/defaults_last_error.3",
                 "644 /usr/share/man/man3/defaults_open.3",
                 "644 /usr/share/man/man3/defaults_set.3",

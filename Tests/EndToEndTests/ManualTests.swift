@@ -17,7 +17,8 @@ import Testing
         "defaultsctl.1", "defaultsd.8", "defaultsd-roam.8", "defaultsd-managed.5",
         "defaultsd-values.5",
         "org.defaultsd.Defaults1.5", "libdefaults.3", "defaults_begin.3", "defaults_get.3",
-        "defaults_last_error.3", "defaults_open.3", "defaults_set.3", "defaults_watch.3",
+        "defaults_history.3", "defaults_last_error.3", "defaults_open.3", "defaults_set.3",
+        "defaults_watch.3",
     ])
     func `mandoc finds no fault in a page`(page: String) throws {
         let checked = try Desktop().run("mandoc", "-Tlint", "-Wwarning", "\(Self.folder)/\(page)")

@@ -100,7 +100,7 @@ import Testing
     @Test func `The files that the administrator's page shows are some that lint accepts`() throws {
         let page = try text("Documentation/administration.md")
         let examples = page.matches(of: /(?s)```json\n(.*?)```/).map { String($0.1) }
-        #expect(examples.count == 2)
+        #expect(examples.count == 3)
         let desktop = try Desktop()
         for example in examples {
             let file = try desktop.directory.write(example, to: "org.example.Browser.json")
@@ -148,11 +148,17 @@ import Testing
             "\($0.1) \($0.2) \($0.3) \($0.4)"
         }
         #expect(
-            rows
-                == ServiceOption.allCases.map {
-                    "\($0.rawValue) \($0.standard) \($0.bounds.lowerBound) \($0.bounds.upperBound)"
-                })
-        #expect(page.contains("domain `\(ServiceOption.domain)`"))
+            rows == described(ServiceOption.self) + described(HistoryOption.self))
+        for domain in [ServiceOption.domain, HistoryOption.domain] {
+            #expect(page.contains("domain `\(domain)`"))
+        }
+    }
+
+    /// The name, the standard value and the bounds of each option.
+    private func described<Option: NumberOption>(_ options: Option.Type) -> [String] {
+        options.allCases.map {
+            "\($0.rawValue) \($0.standard) \($0.bounds.lowerBound) \($0.bounds.upperBound)"
+        }
     }
 
     @Test func `What lists doors by hand has those of the sources, by their names on the bus`()

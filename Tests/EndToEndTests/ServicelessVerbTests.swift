@@ -18,6 +18,7 @@ import Testing
         ("unapply me", false),
         ("grant org.example.App read org.example.Other", false), ("grants", false),
         ("revoke org.example.App read org.example.Other", false), ("lint list", false),
+        ("history", false), ("undo --yes", false), ("redo --yes", false),
         ("sync", false), ("status", false), ("stats", false), ("doctor", false),
         ("delete org.example.App New", false), ("write org.example.App Key 1", false),
         ("delete-all org.example.App", false),

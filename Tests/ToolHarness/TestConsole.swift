@@ -26,16 +26,21 @@ final class TestConsole: Console {
     /// What is left of standard input.
     private let rest: Mutex<ArraySlice<UInt8>>
     private let service: @Sendable () async throws -> RemoteDefaults
+    /// What happens while somebody reads a question, before the answer.
+    private let whenAsked: @Sendable () -> Void
 
     /// - Parameters:
     ///   - words: The name of the program, and the words after it.
     ///   - variables: The whole environment.
     ///   - input: Standard input.
     ///   - terminal: Which streams are a terminal.
+    ///   - now: The time, in seconds since 1970; by default 2024-02-29 12:00:01 UTC.
+    ///   - whenAsked: What happens while somebody reads a question, before the answer.
     ///   - service: Connects to the service.
     init(
         _ words: [String], variables: [String: String], input: [UInt8],
-        terminal: Set<StandardStream>,
+        terminal: Set<StandardStream>, at now: Int = 1_709_208_001,
+        whenAsked: @escaping @Sendable () -> Void = {},
         reaching service: @escaping @Sendable () async throws -> RemoteDefaults
     ) {
         self.words = words
@@ -43,6 +48,8 @@ final class TestConsole: Console {
         self.terminal = terminal
         schemas = InstalledSchemas(SchemaCatalog(environment: variables))
         self.service = service
+        self.whenAsked = whenAsked
+        self.now = timespec(tv_sec: now, tv_nsec: 0)
         rest = Mutex(input[...])
     }
 
@@ -63,8 +70,7 @@ final class TestConsole: Console {
     /// Standard output and standard error, in the order in which they came.
     var screen: String { printed.withLock { String(decoding: $0.screen, as: UTF8.self) } }
 
-    /// 2024-02-29 12:00:01 UTC.
-    var now: timespec { timespec(tv_sec: 1_709_208_001, tv_nsec: 0) }
+    let now: timespec
 
     var loop: EventLoop? { nil }
 
@@ -97,7 +103,8 @@ final class TestConsole: Console {
     }
 
     func readLine() -> String? {
-        rest.withLock { rest in
+        whenAsked()
+        return rest.withLock { rest in
             guard !rest.isEmpty else { return nil }
             let line = rest.prefix { $0 != UInt8(ascii: "\n") }
             rest = rest.dropFirst(line.count + 1)

@@ -39,6 +39,8 @@ final class TestSession: @unchecked Sendable {
     let directory: TemporaryDirectory
     /// The environment of command lines.
     var environment: [String: String]
+    /// The time of command lines, in seconds since 1970: 2024-02-29 12:00:01 UTC.
+    var now = 1_709_208_001
 
     init() async throws {
         service = try await TestService.start()
@@ -73,9 +75,14 @@ final class TestSession: @unchecked Sendable {
     }
 
     /// What a command line shows on a terminal, standard error with it.
-    func onTerminal(_ words: [String], input: String = "") async -> (text: String, status: Int32) {
+    ///
+    /// - Parameter whenAsked: What happens while somebody reads a question, before the answer.
+    func onTerminal(
+        _ words: [String], input: String = "", whenAsked: @escaping @Sendable () -> Void = {}
+    ) async -> (text: String, status: Int32) {
         let console = console(
-            ["defaultsctl"] + words, Array(input.utf8), on: [.input, .output, .error])
+            ["defaultsctl"] + words, Array(input.utf8), on: [.input, .output, .error],
+            whenAsked: whenAsked)
         let status = await run(console).status
         return (console.screen, status)
     }
@@ -88,12 +95,30 @@ final class TestSession: @unchecked Sendable {
         return console.output
     }
 
+    /// What a part of the tool finds out from the service.
+    func asking<Answer: Sendable>(
+        _ body: @escaping @Sendable (RemoteDefaults) async throws -> Answer
+    ) async throws -> Answer {
+        let service = service.running
+        let socket = try await service.admit(.own).socket
+        return try await service.stage.run("a part of the tool") {
+            let defaults = try await RemoteDefaults.connect(
+                toPeerAt: socket, on: service.stage.loop)
+            let answer = try await body(defaults)
+            await defaults.close()
+            return answer
+        }.get()
+    }
+
     private func console(
         _ words: [String], _ input: [UInt8], as caller: TestCaller.Kind = .own,
-        on terminal: Set<StandardStream> = []
+        on terminal: Set<StandardStream> = [], whenAsked: @escaping @Sendable () -> Void = {}
     ) -> TestConsole {
         let service = service.running
-        return TestConsole(words, variables: environment, input: input, terminal: terminal) {
+        return TestConsole(
+            words, variables: environment, input: input, terminal: terminal, at: now,
+            whenAsked: whenAsked
+        ) {
             let socket = try await service.admit(caller).socket
             return try await RemoteDefaults.connect(toPeerAt: socket, on: service.stage.loop)
         }
@@ -133,6 +158,13 @@ final class TestSession: @unchecked Sendable {
     /// Reads a value and its generation as another program.
     func get(_ domain: String, _ key: String) async throws -> (value: Value, generation: UInt64) {
         try await service.peer.get(domain, key)
+    }
+
+    /// The actions that have changed a domain, the newest first, as another program lists them.
+    func actions(of domain: String) async throws -> [HistoryActionForm] {
+        var filter = HistoryFilter()
+        filter.domain = domain
+        return try await service.peer.call(Contract.ListActions.self, filter).actions
     }
 
     var databasePath: String { service.files.database + "/defaults.db" }

@@ -14,7 +14,8 @@ struct Explain: ServiceCommand {
             strongest first: managed, global-managed, host, domain, global-host, global, system \
             and global-system. An arrow marks the value that applies. After the value come a lock, \
             if there is one, and the file of the value or the lock. If the user has set the value \
-            that applies, the line after them says when. If an installed GSettings \
+            that applies, the line after them says when, and who and by which action, if the history \
+            knows it. If an installed GSettings \
             schema has the key, the last lines say what it is, which values it may have, and its \
             default, which applies if no layer has a value.
 

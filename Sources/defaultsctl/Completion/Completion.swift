@@ -8,6 +8,9 @@ struct Completion {
     /// The verbs for which a key that has no value yet is useful.
     private static let verbsWithSchemas: Set<String> = [Write.verb, Explain.verb, Watch.verb]
 
+    /// The verbs that take the number of an action in place of a domain.
+    private static let verbsWithNumbers: Set<String> = [History.verb, Undo.verb]
+
     /// What may come next: some words, or the name of a file, which a shell can complete itself.
     enum Next {
         case words([Candidate])
@@ -33,12 +36,16 @@ struct Completion {
         for line: TypedLine, current: String, isOption: Bool
     ) async -> [Candidate] {
         if line.isHostPending { return await names.hosts() }
-        if let option = line.pending { return values(of: option) }
+        if let option = line.pending { return await values(of: option) }
         return await (isOption ? options(of: line) : []) + positions(of: line, current: current)
     }
 
-    private func values(of option: CommandOutline.Argument) -> [Candidate] {
-        (option.allValues ?? []).map { Candidate(word: $0) }
+    private func values(of option: CommandOutline.Argument) async -> [Candidate] {
+        switch option.valueName {
+        case "time": PastTime.examples.map { Candidate(word: $0) }
+        case "program": await names.programs()
+        default: (option.allValues ?? []).map { Candidate(word: $0) }
+        }
     }
 
     private func options(of line: TypedLine) -> [Candidate] {
@@ -60,6 +67,11 @@ struct Completion {
             return verbs.map { Candidate(word: $0.commandName, note: $0.abstract ?? "") }
         }
         switch slot(of: line) {
+        case "domain"
+        where Self.verbsWithNumbers.contains(line.command.commandName)
+            && current.first?.isNumber == true:
+            return await names.actions(isRedo: false)
+        case "number": return await names.actions(isRedo: true)
         case "domain":
             let known = await names.domains(of: line.domains)
             let added = usesSchemas(line) ? schemas.domains(continuing: current) : []

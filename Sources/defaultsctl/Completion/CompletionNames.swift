@@ -10,6 +10,12 @@ protocol CompletionNames {
     func backups() async -> [Candidate]
     func owners() async -> [Candidate]
     func hosts() async -> [Candidate]
+    /// The numbers of actions in the history, the newest first.
+    ///
+    /// - Parameter isRedo: Whether only what can be made again is meant.
+    func actions(isRedo: Bool) async -> [Candidate]
+    /// The programs that have changed something lately.
+    func programs() async -> [Candidate]
 }
 
 /// The names in the live database.
@@ -64,6 +70,29 @@ struct LiveNames: CompletionNames {
                     : Candidate(word: host.id, note: host.name)
             }
         }
+    }
+
+    /// How many of the newest actions are looked through.
+    private static let mostActions = 200
+
+    func actions(isRedo: Bool) async -> [Candidate] {
+        await newest().filter { !isRedo || $0.kind == .undo && !$0.isUndone }.map { action in
+            let state = [action.kindWords, action.isUndone ? "undone" : nil].compactMap(\.self)
+            return Candidate(
+                word: "\(action.number)",
+                note: ([action.time, action.who] + state).joined(separator: ", "))
+        }
+    }
+
+    func programs() async -> [Candidate] {
+        let names = await newest().map(\.author.program)
+        return Set(names).subtracting([""]).sorted().map { Candidate(word: $0) }
+    }
+
+    private func newest() async -> [HistoryAction] {
+        var query = HistoryQuery()
+        query.limit = Self.mostActions
+        return await ask { try await $0.actions(query).actions }
     }
 
     private func ask<Names: RangeReplaceableCollection & Sendable>(

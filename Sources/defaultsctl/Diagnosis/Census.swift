@@ -24,6 +24,9 @@ struct Census {
     /// The programs with the most changes first.
     let writers: [(executable: String, changes: UInt64)]
     let facts: ServiceFacts?
+    /// The number of the last action in the history, which counts all of them, and the time from which on it
+    /// is complete; nil if the service does not tell.
+    let history: (actions: UInt64, knownFrom: Int64)?
     /// Who uses at least half of a bound, the nearest first.
     let quotas: [RemoteQuota]
 
@@ -47,6 +50,11 @@ struct Census {
         writers = try await defaults.writers()
         facts = try await defaults.facts()
         quotas = try await defaults.quotas(from: 50) ?? []
+        var query = HistoryQuery()
+        query.limit = 1
+        history = (try? await defaults.actions(query)).map {
+            ($0.actions.first?.number ?? 0, $0.knownFrom)
+        }
     }
 
     var keys: UInt64 { domains.reduce(0) { $0 + $1.keys } }
@@ -71,6 +79,12 @@ extension Census {
                 ["changes since start", "\(activity.changes)"],
                 ["flushes since start", counted(activity.flushes, "time")],
             ]
+        }
+        if let history {
+            let from = LocalTime(UInt64(clamping: history.knownFrom)).text
+            summary.rows.append([
+                "history", "\(counted(history.actions, "action")) so far, complete from \(from) on",
+            ])
         }
         var largest = Columns(areNumbers: [true, true, false])
         largest.rows = domains.prefix(longest).map {
@@ -101,6 +115,12 @@ extension Census {
             members += [
                 ("uptime", "\(activity.uptime)"), ("calls", "\(activity.calls)"),
                 ("changes", "\(activity.changes)"), ("flushes", "\(activity.flushes)"),
+            ]
+        }
+        if let history {
+            let from = UniversalTime(UInt64(clamping: history.knownFrom)).text
+            members += [
+                ("historyActions", "\(history.actions)"), ("historyKnownFrom", try from.quoted),
             ]
         }
         let domains = try domains.prefix(longest).map {

@@ -1,4 +1,5 @@
 import DefaultsClient
+import DefaultsProtocol
 import DefaultsTerms
 import KeyedArchive
 import OwnedDocuments
@@ -25,7 +26,8 @@ struct DocumentApplication {
                 let changes = try changes(planned, state)
                 if !options.changesNothing {
                     for change in changes {
-                        try await change.make(on: defaults, isDurable: isDurable)
+                        try await change.make(
+                            by: document.owner, on: defaults, isDurable: isDurable)
                         done.add(change)
                     }
                 }
@@ -189,11 +191,12 @@ private struct OneChange {
         transactions[place.domain, default: DefaultsTransaction()].expected[place.key] = generation
     }
 
-    func make(on defaults: RemoteDefaults, isDurable: Bool) async throws {
+    func make(by owner: Owner, on defaults: RemoteDefaults, isDurable: Bool) async throws {
         guard !transactions.isEmpty else { return }
-        let sorted = transactions.sorted { $0.key < $1.key }.map {
+        var sorted = transactions.sorted { $0.key < $1.key }.map {
             (domain: $0.key, transaction: $0.value)
         }
+        sorted[0].transaction.sponsor = ChangeSponsor(kind: .document, owner: owner.name)
         do {
             try await defaults.applyAll(sorted, isDurable: isDurable, unchangedSince: state.readAt)
         } catch {

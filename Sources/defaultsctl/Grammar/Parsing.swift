@@ -142,25 +142,16 @@ enum ForeignVerb {
         "reset-recursively": "delete DOMAIN", "clear": "delete DOMAIN",
         "mv": "rename DOMAIN KEY NEW-KEY", "move": "rename DOMAIN KEY NEW-KEY",
         "dump": "export DOMAIN -", "save": "export DOMAIN FILE", "load": "import DOMAIN FILE",
-        "restore": "backup restore latest", "monitor": "watch DOMAIN", "follow": "watch DOMAIN",
+        "restore": "backup restore latest", "monitor": "watch DOMAIN", "log": "history DOMAIN",
+        "revert": "undo NUMBER", "follow": "watch DOMAIN",
         "search": "find WORD", "grep": "find WORD", "describe": "explain DOMAIN KEY",
         "writable": "locked DOMAIN KEY", "is-writable": "locked DOMAIN KEY",
         "check": "doctor", "validate": "lint", "type": "read-type DOMAIN KEY",
         "edit": "write DOMAIN KEY VALUE", "wipe": "factory-reset", "reset-all": "factory-reset",
     ]
 
-    /// The verbs for which there is no single one here, with what there is.
-    private static let sentences: [String: String] = [
-        "undo":
-            "'backup list' shows what 'backup restore NAME' can go back to. 'unapply' takes back what a "
-            + "document has set."
-    ]
-
     /// The message for such a verb, with the command line that does the same here.
     static func answer(to word: String) -> String? {
-        if let sentence = sentences[word.lowercased()] {
-            return "There is no verb '\(word.inBrief)'. \(sentence)"
-        }
         guard let line = lines[word.lowercased()] else { return nil }
         let verb = line.prefix { $0 != " " }
         return "'\(word.inBrief)' is '\(verb)' here: defaultsctl \(line)"

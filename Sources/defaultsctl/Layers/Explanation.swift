@@ -11,6 +11,8 @@ struct Explanation {
     let key: String
     /// The layers that have the key or lock it, the strongest first.
     private var layers: [(entry: LayerEntry, value: KeyedArchive?, changed: UInt64?)] = []
+    /// The action that has set the value that applies; nil if that is unknown.
+    private var action: HistoryAction?
     /// What an installed schema says about the key; nil if none has it.
     private let schema: SchemaNote?
     /// The owners of documents that have set the user's own values, with the domain of the layer.
@@ -35,6 +37,7 @@ struct Explanation {
         } catch let error as DefaultsError where error.code == .notFound {
             layers = []
         }
+        action = await lastAction(from: defaults)
         let owned = try await OwnedKeys(of: defaults)
         for layer in [domain, LayerName.host.spelling(of: domain)] {
             owners += owned.owners(of: KeyPlace(domain: layer, key: key)).map(\.name)
@@ -72,6 +75,22 @@ struct Explanation {
             return nil
         }
         return try await defaults.changeTimes(of: [key], in: layer)?.first?.time
+    }
+
+    /// The last action in the history that has changed the value that applies.
+    ///
+    /// - Returns: Nil if the value comes from a file, was changed when there was no history, or if the service
+    ///   does not tell: it is an earlier one, or its disk is full.
+    private func lastAction(from defaults: RemoteDefaults) async -> HistoryAction? {
+        guard let holder, let changed = layers[holder].changed,
+            let layer = layers[holder].entry.layer.domain(of: domain)
+        else { return nil }
+        var query = HistoryQuery()
+        (query.domain, query.key, query.limit) = (layer, key, 1)
+        guard let action = try? await defaults.actions(query).actions.first else { return nil }
+        // The clock may have gone on between the change and its action.
+        let times = (action.began - 1)...(max(action.began, action.ended) + 1)
+        return times.contains(Int64(clamping: changed)) ? action : nil
     }
 
     /// The index of the layer whose value applies; nil if no layer has a value.
@@ -132,7 +151,11 @@ extension Explanation {
 
     /// When the value that applies was last changed, if that is known.
     private var timeRemark: String? {
-        holder.flatMap { layers[$0].changed }.map { "Last changed \(LocalTime($0).text)." }
+        let by =
+            action.map { "\($0.isAuthorKnown ? " by \($0.who)" : ""), action \($0.number)" } ?? ""
+        return holder.flatMap { layers[$0].changed }.map {
+            "Last changed \(LocalTime($0).text)\(by)."
+        }
     }
 
     /// The room for a value, so that a line fits the terminal.
@@ -185,6 +208,16 @@ extension Explanation {
             ("holds", try holder.map { try layers[$0].entry.layer.rawValue.quoted } ?? "null"),
             ("layers", "[\(objects.joined(separator: ","))]"),
         ]
-        return try ShownJSON.object(members + [owned, schema].compactMap(\.self))
+        let lastAction = try action.map { ("lastAction", try Self.json($0)) }
+        return try ShownJSON.object(members + [lastAction, owned, schema].compactMap(\.self))
+    }
+
+    private static func json(_ action: HistoryAction) throws -> String {
+        try ShownJSON.object([
+            ("number", "\(action.number)"), ("program", action.author.program.quoted),
+            ("application", action.author.application.quoted),
+            ("machine", action.author.machine.quoted), ("owner", action.author.owner.quoted),
+            ("kind", action.kind.rawValue.quoted),
+        ])
     }
 }

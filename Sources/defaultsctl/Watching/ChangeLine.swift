@@ -1,4 +1,3 @@
-import DefaultsClient
 import DefaultsTerms
 import KeyedArchive
 import PropertyList
@@ -30,9 +29,9 @@ extension WatchedChange {
     ///
     /// If the line is too long, the values are cut, so that the rest can be read.
     fileprivate func text(hasISODates: Bool, columns: Int?) -> String {
-        let name = [domain, shownKey, path?.description].compactMap(\.self)
+        let name = [domain, Self.shown(key: key), path?.description].compactMap(\.self)
             .joined(separator: " ")
-        let by = writer.map { "; \($0.name.onOneLine) \($0.process)" } ?? ""
+        let by = author.map { "; \($0.words)" } ?? ""
         let (now, was) = (new.words(hasISODates: hasISODates), old.words(hasISODates: hasISODates))
         func line(_ now: String, _ was: String) -> String {
             "\(name) \(new.isAbsent ? "removed" : "= \(now)") "
@@ -48,7 +47,7 @@ extension WatchedChange {
     }
 
     /// The columns for two values: a short one keeps what it needs, and the other gets the rest.
-    private static func rooms(_ one: Int, _ other: Int, in room: Int) -> (Int, Int) {
+    static func rooms(_ one: Int, _ other: Int, in room: Int) -> (Int, Int) {
         let half = room / 2
         if one <= half { return (one, room - one) }
         if other <= room - half { return (room - other, other) }
@@ -58,7 +57,7 @@ extension WatchedChange {
 
 extension WatchedChange {
     /// The key itself, or as JSON if it could be misread.
-    private var shownKey: String {
+    static func shown(key: String) -> String {
         let isPlain = key.unicodeScalars.allSatisfy {
             !$0.properties.isWhitespace && !$0.isUnseen && $0 != "=" && $0 != "\""
         }
@@ -90,13 +89,7 @@ extension WatchedChange {
         if let path { members.append(("path", try path.description.quoted)) }
         members += try old.members(as: "old", hasISODates: hasISODates)
         members += try new.members(as: "new", hasISODates: hasISODates)
-        if let writer {
-            let facts = [
-                ("name", try writer.name.quoted), ("executable", try writer.executable.quoted),
-                ("process", "\(writer.process)"),
-            ]
-            members.append(("writer", try ShownJSON.object(facts)))
-        }
+        members += try author?.members ?? []
         return try ShownJSON.object(members)
     }
 }
@@ -105,7 +98,7 @@ extension WatchedChange.Content {
     /// The value as a member with this name.
     ///
     /// If it was not kept, its size. If there is none, nothing.
-    fileprivate func members(
+    func members(
         as name: String, hasISODates: Bool
     ) throws -> [(String, String)] {
         switch self {
@@ -126,7 +119,7 @@ extension WatchedChange.Content {
 
 extension WatchedChange {
     /// The command that makes the same change; a comment if there is no such command.
-    fileprivate func command(hasISODates: Bool) -> String {
+    func command(hasISODates: Bool) -> String {
         if LayerName.isReadOnly(domain) {
             return comment("it comes from a file of the administrator or a vendor")
         }
@@ -161,35 +154,5 @@ extension WatchedChange {
 
     private func comment(_ reason: String) -> String {
         "# \(domain) \(key.onOneLine): no command makes this change: \(reason.onOneLine)"
-    }
-}
-
-/// The names of the writers of changes.
-///
-/// Each connection is looked up once.
-struct WriterNames {
-    /// How many are remembered.
-    ///
-    /// A program that makes a single change is not seen again.
-    private static let capacity = 1024
-
-    private let defaults: RemoteDefaults
-    private var known: [String: ChangeWriter] = [:]
-
-    init(of defaults: RemoteDefaults) {
-        self.defaults = defaults
-    }
-
-    /// - Parameter origin: The bus name of the connection; nil if it is unknown, empty if no call
-    ///   has made the change.
-    /// - Returns: Nil if the daemon does not know or does not say.
-    mutating func writer(of generation: UInt64, from origin: String?) async -> ChangeWriter? {
-        if let origin, let writer = known[origin] { return writer }
-        guard let writer = try? await defaults.writer(of: generation) else { return nil }
-        if let origin, !origin.isEmpty {
-            if known.count >= Self.capacity { known = [:] }
-            known[origin] = writer
-        }
-        return writer
     }
 }

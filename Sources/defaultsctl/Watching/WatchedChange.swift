@@ -24,26 +24,26 @@ struct WatchedChange {
     /// The old and the new value of the whole key.
     let whole: (old: Content, new: Content)
     let generation: UInt64
-    /// The program that made the change; nil if the daemon does not know.
-    let writer: ChangeWriter?
+    /// Who made the change; nil if the daemon does not know.
+    let author: WatchedAuthor?
 
     /// A change of the whole value of a key.
     init(
         of key: String, in domain: String, from old: Content, to new: Content,
-        at generation: UInt64, by writer: ChangeWriter?
+        at generation: UInt64, by author: WatchedAuthor?
     ) {
         self.init(
             of: key, in: domain, path: nil, from: old, to: new, whole: (old, new), at: generation,
-            by: writer)
+            by: author)
     }
 
     private init(
         of key: String, in domain: String, path: ValuePath?, from old: Content, to new: Content,
-        whole: (old: Content, new: Content), at generation: UInt64, by writer: ChangeWriter?
+        whole: (old: Content, new: Content), at generation: UInt64, by author: WatchedAuthor?
     ) {
         (self.key, self.domain, self.path) = (key, domain, path)
         (self.old, self.new, self.whole) = (old, new, whole)
-        (self.generation, self.writer) = (generation, writer)
+        (self.generation, self.author) = (generation, author)
     }
 
     /// The change of a part of the value; nil if that part has not changed.
@@ -58,7 +58,7 @@ struct WatchedChange {
         }
         return WatchedChange(
             of: key, in: domain, path: path, from: old, to: new, whole: whole, at: generation,
-            by: writer)
+            by: author)
     }
 }
 

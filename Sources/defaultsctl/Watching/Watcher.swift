@@ -20,7 +20,7 @@ struct Watcher {
     private let show: (WatchedChange) throws -> Void
 
     private var domains: [String: WatchedDomain] = [:]
-    private var writers: WriterNames
+    private var authors: WatchedAuthors
     /// Whether something was missed that must be caught up with.
     private var isBehind = false
 
@@ -39,7 +39,7 @@ struct Watcher {
         self.scope = scope
         self.path = path
         self.show = show
-        writers = WriterNames(of: defaults)
+        authors = WatchedAuthors(of: defaults)
     }
 
     /// Watches until the bus has gone.
@@ -91,8 +91,9 @@ extension Watcher {
             let held = domains[domain]?.held[key]
             // It was read after it had been removed and set again.
             if let generation = held?.generation, generation >= change.generation { continue }
-            let writer = await writers.writer(of: change.generation, from: change.origin)
-            try takeRemoval(of: key, in: domain, at: change.generation, by: writer)
+            let author = await authors.author(
+                of: change.generation, of: key, in: domain, from: change.origin)
+            try takeRemoval(of: key, in: domain, at: change.generation, by: author)
         }
     }
 
@@ -123,20 +124,21 @@ extension Watcher {
         domains[domain, default: .init()].held.hold(archive.bytes, of: generation, for: key)
         if held?.holds(archive.bytes) == true { return }
         let origin = change.flatMap { $0.generation == generation ? $0.origin : nil }
+        let author = await authors.author(of: generation, of: key, in: domain, from: origin)
         try tell(
             WatchedChange(
                 of: key, in: domain, from: held?.content ?? .absent, to: .value(archive),
-                at: generation, by: await writers.writer(of: generation, from: origin)))
+                at: generation, by: author))
     }
 
     private mutating func takeRemoval(
-        of key: String, in domain: String, at generation: UInt64, by writer: ChangeWriter?
+        of key: String, in domain: String, at generation: UInt64, by author: WatchedAuthor?
     ) throws {
         guard let held = domains[domain]?.held[key] else { return }
         domains[domain]?.held.forget(key)
         try tell(
             WatchedChange(
-                of: key, in: domain, from: held.content, to: .absent, at: generation, by: writer))
+                of: key, in: domain, from: held.content, to: .absent, at: generation, by: author))
     }
 
     private func tell(_ change: WatchedChange) throws {
@@ -247,11 +249,12 @@ extension Watcher {
             {
                 continue
             }
-            var writer: ChangeWriter?
+            var author: WatchedAuthor?
             if let teller {
-                writer = await writers.writer(of: teller.generation, from: teller.origin)
+                author = await authors.author(
+                    of: teller.generation, of: key, in: domain, from: teller.origin)
             }
-            try takeRemoval(of: key, in: domain, at: difference.generation, by: writer)
+            try takeRemoval(of: key, in: domain, at: difference.generation, by: author)
         }
         domains[domain, default: .init()].generation = difference.generation
     }

@@ -1,4 +1,5 @@
 import DefaultsFiles
+import DefaultsProtocol
 import Foundation
 import Glibc
 import TestSupport
@@ -55,6 +56,15 @@ import Testing
         #expect(undone.status == 0 && undone.error.contains("stay as they are: Theme"), "\(undone)")
         #expect(await json() == "{\"Theme\":\"blue\"}\n")
         #expect(await session.tool("owners").output.isEmpty)
+    }
+
+    @Test func `The history says which document has made a change`() async throws {
+        await session.tool("write", Self.app, "Theme", "light")
+        #expect(try await apply(#"{"Theme": "dark"}"#, owner: "me/desktop").status == 0)
+        #expect(await session.tool("unapply", "me/desktop").status == 0)
+        let actions = try await session.actions(of: Self.app)
+        #expect(actions.map(\.kind) == ["document", "document", "change"])
+        #expect(actions.map(\.owner) == ["me/desktop", "me/desktop", ""])
     }
 
     @Test func `All domains are one change, and a fault changes nothing`() async throws {

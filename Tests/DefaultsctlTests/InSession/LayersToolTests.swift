@@ -194,7 +194,8 @@ extension LayersToolTests {
         await session.tool("write", Self.app, "Key", "dark")
         let changed = try await session.tool("explain", Self.app, "Key").requireOutput()
         #expect(
-            changed.contains(/\nLast changed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\n$/), "\(changed)")
+            changed.contains(/\nLast changed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, action 1\.\n$/),
+            "\(changed)")
         let told = try #require(await json("explain", Self.app, "Key", "--json") as? [String: Any])
         let layers = try #require(told["layers"] as? [[String: Any]])
         #expect(layers.map { $0["changed"] is String } == [true, false])

@@ -43,4 +43,18 @@ import Testing
                 "no option 'WriteDelays', and ignores it. Did you mean WriteDelay?\n"))
         #expect(try await lint(#"{"Something": 10}"#).output.hasSuffix("ignores it.\n"))
     }
+
+    @Test(arguments: [
+        (#"{"Days": 30, "Excluded": ["org.example.App Key"], "Background": ["tray"]}"#, ""),
+        (#"{"Days": -1}"#, "Days is ignored: it must be a whole number from 0 to 36500.\n"),
+        (#"{"Day": 30}"#, "no option 'Day', and ignores it. Did you mean Days?\n"),
+        (#"{"Excluded": "org.example.App"}"#, "Excluded is ignored: it must be a list of texts.\n"),
+    ])
+    func `Options of the history are checked, too`(text: String, remark: String) async throws {
+        let file = "\(HistoryOption.domain).json"
+        try await session.write(text, to: file, in: .managed)
+        let result = await session.tool("lint", session.path(of: file, in: .managed))
+        #expect(
+            remark.isEmpty ? result.output.isEmpty : result.output.hasSuffix(remark), "\(result)")
+    }
 }

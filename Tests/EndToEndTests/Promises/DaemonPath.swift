@@ -15,6 +15,9 @@ enum DaemonPath: String, CaseIterable, CustomTestStringConvertible {
     case rollbackJournal = "config/defaultsd/defaults.db-journal"
     case unfinishedDatabase = "config/defaultsd/defaults.db.unfinished"
     case renewedDatabase = "config/defaultsd/defaults.db.renewed"
+    case history = "config/defaultsd/history.db"
+    case historyLog = "config/defaultsd/history.db-wal"
+    case historyRollbackJournal = "config/defaultsd/history.db-journal"
     case backups = "config/defaultsd/backups"
     case backup = "config/defaultsd/backups/BACKUP.db"
     case unfinishedBackup = "config/defaultsd/backups/backup.unfinished"
@@ -75,6 +78,9 @@ extension DaemonPath {
             .replacing("HASH", with: "[0-9a-f]{16}").replacing("LAST", with: "[0-9a-f]{16}")
             .replacing("NEXT", with: "[0-9a-f]{16}").replacing("BACKUP", with: "[0-9A-Za-z.-]+")
         switch self {
+        case .history: return "\(name)(\\.aside|\\.[0-9]+\\.aside)?"
+        case .historyLog:
+            return "\(name)(\\.[0-9]+\\.aside)?|config/defaultsd/history\\.db\\.aside-wal"
         case .lateSegment: return name.replacing("1", with: "[0-9]+")
         case .journalBeside: return "\(name)(/.*)?"
         case .database: return "\(name)(\\.(aside|replaced)-[0-9T.Z:-]+(-wal|-journal)?)?"

@@ -46,6 +46,16 @@ import Testing
         "keys": [["keys", app], ["keys", "-0", app], ["keys", "--json", app], ["keys", "H"]],
         "find": [["find", "x"], ["find", "--json", "x"], ["find", "Hnone"]],
         "explain": [["explain", app, "H"], ["explain", app], ["explain", app, "Hnone"]],
+        "history": [
+            ["history"], ["history", app, "H"], ["history", "--patch"], ["history", "--json"],
+            ["history", "H"], ["history", app, "Hnone"], ["history", "--since", "H"],
+            ["history", "--program", "H"],
+        ],
+        "undo": [
+            ["undo", "--dry-run"], ["undo", app, "H", "--dry-run"], ["undo", "H"],
+            ["undo", app, "Hnone"], ["undo", app, "--to", "H"], ["undo", "--yes"],
+        ],
+        "redo": [["undo", "--yes"], ["redo", "--dry-run"], ["redo", "H"], ["redo", "--yes"]],
         "locked": [["locked", app], ["locked", app, "H"], ["locked"]],
         "grant": [
             ["grant", "H", "read", app], ["grant", app, "H", app], ["grant", app, "read", "H"],

@@ -175,9 +175,10 @@ enum RefusedLines {
         dump / | 64 | 'dump' is 'export' here
         monitor | 64 | 'monitor' is 'watch' here
         list-recursively com.example.there | 64 | 'list-recursively' is 'read' here
+        log com.example.there | 64 | 'log' is 'history' here: defaultsctl history DOMAIN
         factory-reset | 64 | Give --yes to remove everything
         import --all /tmp | 64 | 'defaultsctl apply DIRECTORY --owner NAME' takes a directory that 'export --all' has written
-        undo | 64 | 'backup list' shows what 'backup restore NAME' can go back to.
+        undo one two three | 64 | three
         rename com.example.there objec new | 1 | leaving defaults unchanged. Did you mean 'object'?
         factory-reset --dry-run --changed | 64 | --dry-run changes nothing, so --changed has no meaning.
         import com.example.there - --key k --replace | 64 | --key is about one key
