@@ -59,7 +59,7 @@ GIOMODULEDIR ?= $(or $(if $(filter /usr,$(PREFIX)),$(shell pkg-config --variable
 # The services of desktops whose names the daemon can own.
 ADOPTED_NAMES = ca.desrt.dconf org.xfce.Xfconf org.freedesktop.impl.portal.desktop.defaultsd
 MANUALS = defaultsctl.1 defaultsd.8 defaultsd-roam.8 defaultsd-managed.5 defaultsd-values.5 org.defaultsd.Defaults1.5 \
-	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get last_error open set watch))
+	libdefaults.3 $(addprefix defaults_,$(addsuffix .3,begin get history last_error open set watch))
 
 # What the build links, what demo and tests run, what only tests need, and what the bench measures
 # beside us. What Debian only recommends is not installed, so what is used of it has its own place in a list.

@@ -331,9 +331,8 @@ let package = Package(
             "DefaultsctlTests",
             [
                 "defaultsctl", "DBus", "DefaultsFiles", "DefaultsProtocol", "DomainForms",
-                "KeyedArchive", "PropertyList", "RoamingTerms", "ServiceHarness",
-                "ArchiveTestSupport",
-                "TestSupport", "ToolHarness",
+                "KeyedArchive", "PropertyList", "RoamingTerms", "ServiceHarness", "ValuePaths",
+                "DefaultsTerms", "ArchiveTestSupport", "TestSupport", "ToolHarness",
             ]),
         tests(
             "DefaultsSecretsTests",
