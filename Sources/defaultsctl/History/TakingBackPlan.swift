@@ -26,7 +26,7 @@ struct TakingBackPlan {
         self.target = target
         var options = TakingBackOptions()
         (options.domain, options.key) = (target.scope.domain, target.scope.key)
-        // Keys that do not hold are in the answer, and are no error of it.
+        // Keys that do not hold are in the answer, and are not an error of it.
         options.isPartial = true
         let keys =
             target.isRedo

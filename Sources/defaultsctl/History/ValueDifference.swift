@@ -63,7 +63,7 @@ struct ValueOutline: ValueFormSink {
         case array([Node])
         case dictionary([String: Node])
 
-        /// The outline of a value; nil if it is nested too deeply, or has a key that is no text.
+        /// The outline of a value; nil if it is nested too deeply, or has a key that is not a text.
         init?(of archive: KeyedArchive) {
             var sink = DateFolding(into: ValueOutline())
             do {
