@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A file that is removed or emptied while it is used is begun anew`(isEmptied: Bool)
+    func `A file that is removed or emptied while it is used is replaced`(isEmptied: Bool)
         async throws
     {
         let work = try HistoryWork()

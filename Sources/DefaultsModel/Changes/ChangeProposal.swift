@@ -32,7 +32,7 @@ package struct ChangeProposal: Sendable, Equatable {
     package let token: Token?
     /// The unique bus name of the writer; empty if the change comes from a file.
     package let origin: String
-    /// What the history is to know about it; nil if the service itself makes it.
+    /// What the history is to know about it; nil if nothing is known.
     package var note: ChangeNote?
 
     /// Makes a proposal.

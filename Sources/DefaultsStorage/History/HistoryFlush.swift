@@ -245,9 +245,8 @@ struct HistoryFlush {
             }), let earlier = try HistoryAction(first, on: connection),
             earlier.author == author, !earlier.isLost, try !isTakenBack(first)
         else { return nil }
-        var before = ChangeNote(
+        let before = ChangeNote(
             author: note.author, kind: earlier.kind, line: earlier.line, instant: earlier.started)
-        before.isCoalesced = false
         return note.continues(before, ended: earlier.paused, upTo: action.endInstant) ? first : nil
     }
 

@@ -48,7 +48,7 @@ extension ByteReader {
 }
 
 extension String {
-    /// Its beginning that takes up so many bytes at most, and ends with a whole character.
+    /// As many of its first characters as take up so many bytes at most.
     ///
     /// A program chooses its name, and a name that the length cannot count must not stop the service.
     fileprivate func fitting(_ most: UInt16) -> String {

@@ -188,7 +188,7 @@ import Testing
         #expect(await value("Both") == "2")
     }
 
-    @Test func `An undo of something older stands in the way of a time`() async throws {
+    @Test func `After an undo of something older, a time cannot be gone back to`() async throws {
         await write("Key", 1)
         await write("Other", 1)
         try await session.date(1...2, hoursAgo: 2)
