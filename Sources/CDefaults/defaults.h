@@ -505,7 +505,7 @@ typedef enum defaults_action_text {
     DEFAULTS_ACTION_APPLICATION = 1, /* the application ID, if the program runs in a sandbox */
     DEFAULTS_ACTION_MACHINE = 2,     /* the machine that it came from, if it is another one */
     DEFAULTS_ACTION_OWNER = 3,       /* the owner of the document, if one was applied */
-    DEFAULTS_ACTION_KIND = 4,        /* change, undo, redo, document, roam, restore, repair, late, or a later one */
+    DEFAULTS_ACTION_KIND = 4,        /* change, undo, redo, document, roam, restore, answer, late, or a later one */
     DEFAULTS_ACTION_NOTE = 5         /* what else is to be known about it, as a sentence */
 } defaults_action_text_t;
 
@@ -571,7 +571,7 @@ void defaults_history_free(defaults_history_t *history);
  *
  * The standing of a key says what would become of it by defaults_undo(): "holds" if it gets its earlier value,
  * "void" if it ended with the value that it began with, "undone" if it was taken back before, "changed" if
- * something else has changed it since, "locked" if the administrator has locked it, and "unknown" if the
+ * something else has changed it since, "same" if it has its earlier value again after that, "locked" if the administrator has locked it, and "unknown" if the
  * history does not have its earlier value. Later versions may have more words.
  *
  * The caller frees the list with defaults_history_keys_free(). NULL is an error: DEFAULTS_ERROR_NOT_FOUND if the

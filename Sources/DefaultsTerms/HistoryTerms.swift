@@ -36,14 +36,46 @@ package enum HistoryTerms {
         case roam
         /// A backup was restored.
         case restore
-        /// A damaged database was repaired, or an older copy was put in its place.
-        case repair
         /// A change that the daemon before this one could not find, and that was found later.
         case late
+        /// A program has answered an undo or a redo: a dialog that is open writes its own value.
+        case answer
 
         /// Whether the newest one may be what a person means by "undo".
         package var isByHand: Bool { self == .change || self == .document }
+        /// Whether it brings earlier values back.
+        package var isTakingBack: Bool { self == .undo || self == .redo }
     }
+
+    /// Whether a key keeps where something was left, such as the size of a window, and not what a person has
+    /// chosen.
+    ///
+    /// Programs store such keys when they are closed. An action of such keys alone is not what a person means
+    /// by "undo".
+    ///
+    /// - Parameters:
+    ///   - domain: The name of the domain, without the suffix of its layer.
+    ///   - key: The name of the key.
+    package static func isState(_ key: String, in domain: String) -> Bool {
+        let folders = key.split(separator: "/")
+        let place = domain.lowercased().split { $0 == "." || $0 == "/" }
+        if folders.dropLast().contains("last") { return true }
+        if place.contains(where: { $0 == "state" || $0.hasSuffix("-state") }) { return true }
+        let name = (folders.last ?? "").lowercased().filter { $0.isLetter || $0.isNumber }
+        guard let window = name.ranges(of: "window").last else { return stateNames.contains(name) }
+        return stateOfWindows.contains(String(name[window.upperBound...]))
+    }
+
+    /// Names of keys, without hyphens and in small letters.
+    private static let stateNames: Set<String> = [
+        "geometry", "initialsize", "ismaximized", "isfullscreen", "lastfolderuri", "lastpanel",
+        "maximized", "panedposition", "separatorposition", "sidebarwidth",
+    ]
+    /// How names of keys of windows end.
+    private static let stateOfWindows: Set<String> = [
+        "fullscreen", "geometry", "height", "ismaximized", "maximized", "position", "size", "state",
+        "width", "x", "y",
+    ]
 
     /// What is known about a value at some time; the raw values are those of the contract.
     package enum Knowledge: UInt8, Sendable {
@@ -68,6 +100,8 @@ package enum HistoryTerms {
         case undone
         /// Something else has changed it since.
         case changed
+        /// Something else has changed it since, and it has its earlier value again.
+        case same
         /// The administrator has locked it.
         case locked
         /// The history does not have its earlier value.

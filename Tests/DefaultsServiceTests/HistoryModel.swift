@@ -6,8 +6,12 @@ struct HistoryModel {
     enum Fault: CaseIterable {
         /// An action may take as long as it likes.
         case endlessActions
-        /// Changes are one action if any of their keys is the same.
-        case joinsAnyKey
+        /// Other keys may join as late as the same ones.
+        case joinsOtherKeysLate
+        /// A key joins although something else has changed it since.
+        case joinsOvertaken
+        /// What a program writes after an undo is a change like others.
+        case noAnswers
         /// Undo wants the generation that the action has left, not the value.
         case strictUndo
         /// A value that went there and back has left no trace.
@@ -38,6 +42,10 @@ struct HistoryModel {
         var reference: Int?
         /// The undo that has taken it back, or the redo that has done it again.
         var undone: Int?
+        /// Whether it was taken back at some time.
+        var wasTakenBack = false
+        /// Whether a part of it was taken back or done again, as the other keys had their values again.
+        var isPartly = false
     }
 
     private let fault: Fault?
@@ -48,6 +56,10 @@ struct HistoryModel {
     private(set) var rows: [Row] = []
     /// By their first generations.
     private(set) var actions: [Int: Action] = [:]
+    /// The last action of each author.
+    private var newest: [String: Int] = [:]
+    /// When something was last taken back.
+    private var takenBack: Duration?
 
     init(_ fault: Fault? = nil) { self.fault = fault }
 
@@ -63,20 +75,23 @@ struct HistoryModel {
         return row?.origin ?? generation
     }
 
-    private func newest(_ key: String) -> Row? {
-        rows.filter { $0.key == key }.max { $0.first < $1.first }
-    }
-
     // MARK: Changes
 
     mutating func change(
         _ set: [String: Int?], by author: String, at time: Duration, _ generation: Int,
         kind: String = "change", origins: [String: Int] = [:], reference: Int? = nil
     ) {
+        var kind = kind
+        if kind == "change", fault != .noAnswers,
+            let takenBack, time - takenBack <= .milliseconds(500)
+        {
+            kind = "answer"
+        }
         let action =
             actionToContinue(set, author, time, kind)
-            ?? begin(author, time, generation, kind, reference)
+            ?? begin(set, author, time, generation, kind, reference)
         actions[action]?.ended = time
+        newest[author] = action
         for (key, value) in set {
             let old = live[key] ?? (0, nil)
             live[key] = (generation, value)
@@ -101,26 +116,32 @@ struct HistoryModel {
     private func actionToContinue(
         _ set: [String: Int?], _ author: String, _ time: Duration, _ kind: String
     ) -> Int? {
-        let rows = set.keys.map { newest($0) }
-        let candidates = Set(rows.map { $0?.action })
-        guard kind == "change", candidates.count == 1 || fault == .joinsAnyKey,
-            let number = rows.compactMap({ $0?.action }).max(), let action = actions[number],
-            action.kind == "change", action.undone == nil, action.author == author,
-            time - action.ended <= .seconds(2),
+        guard let number = newest[author], let action = actions[number], action.kind == kind,
+            ["change", "answer"].contains(kind), !action.wasTakenBack,
             fault == .endlessActions || time - action.began <= .seconds(60)
         else { return nil }
-        if fault == .joinsAnyKey { return number }
-        return rows.allSatisfy { row in row.map { $0.last == live[$0.key]?.generation } ?? false }
-            ? number : nil
+        let own = rows.filter { $0.action == number && set.keys.contains($0.key) }
+        let isOvertaken = own.contains { $0.last != live[$0.key]?.generation }
+        if isOvertaken, fault != .joinsOvertaken { return nil }
+        let isSlow = own.count == set.count || fault == .joinsOtherKeysLate
+        return time - action.ended <= (isSlow ? .seconds(2) : .milliseconds(500)) ? number : nil
     }
 
     private mutating func begin(
-        _ author: String, _ time: Duration, _ generation: Int, _ kind: String, _ reference: Int?
+        _ set: [String: Int?], _ author: String, _ time: Duration, _ generation: Int,
+        _ kind: String, _ reference: Int?
     ) -> Int {
         actions[generation] = Action(
             author: author, kind: kind, began: time, ended: time, reference: reference)
         guard let reference else { return generation }
+        takenBack = time
         actions[reference]?.undone = generation
+        actions[reference]?.wasTakenBack = true
+        let own = rows.count { $0.action == reference && !$0.isVoid }
+        if set.count < own {
+            actions[reference]?.isPartly = true
+            if let first = actions[reference]?.reference { actions[first]?.isPartly = true }
+        }
         if kind == "redo", let first = actions[reference]?.reference {
             actions[first]?.undone = nil
         }
@@ -133,24 +154,24 @@ struct HistoryModel {
     struct TakingBack {
         let action: Int
         let kind: String
+        /// All keys that it is about.
+        let keys: Set<String>
+        /// What it changes: not the keys that have their values again.
         let set: [String: Int?]
         let origins: [String: Int]
-        /// Whether all keys have what the action has left.
+        /// Whether each key has what the action has left, or has its value again.
         let holds: Bool
     }
 
     /// The newest action that can be taken back; nil if there is none.
     func undo() -> TakingBack? {
         for (number, action) in actions.sorted(by: { $0.key > $1.key })
-        where action.kind == "change" && action.undone == nil {
+        where action.reference == nil && action.undone == nil {
             let own = rows.filter { $0.action == number && !$0.isVoid }
-            if own.isEmpty { continue }
-            return TakingBack(
-                action: number, kind: "undo", set: .init(own.map { ($0.key, $0.was) }) { $1 },
-                origins: .init(own.map { ($0.key, effective($0.base, of: $0.key)) }) { $1 },
-                holds: own.allSatisfy {
-                    effective(live[$0.key]?.generation ?? 0, of: $0.key) == $0.last
-                })
+            let found = takingBack(
+                number, "undo", own, left: \.last,
+                origins: own.map { ($0.key, effective($0.base, of: $0.key)) })
+            if !found.set.isEmpty || !found.holds { return found }
         }
         return nil
     }
@@ -163,12 +184,25 @@ struct HistoryModel {
         else { return nil }
         let own = rows.filter { $0.action == number }
         let done = rows.filter { $0.action == first }
+        let found = takingBack(
+            number, "redo", own, left: { $0.origin }, origins: done.map { ($0.key, $0.last) })
+        return found.set.isEmpty && found.holds ? nil : found
+    }
+
+    private func takingBack(
+        _ number: Int, _ kind: String, _ own: [Row], left: (Row) -> Int?, origins: [(String, Int)]
+    ) -> TakingBack {
+        func isLeft(_ row: Row) -> Bool {
+            effective(live[row.key]?.generation ?? 0, of: row.key) == left(row)
+        }
+        func isSame(_ row: Row) -> Bool {
+            fault != .strictUndo && !isLeft(row) && live[row.key]?.value == row.was
+        }
+        let changed = own.filter { !isSame($0) }
         return TakingBack(
-            action: number, kind: "redo", set: .init(own.map { ($0.key, $0.was) }) { $1 },
-            origins: .init(done.map { ($0.key, $0.last) }) { $1 },
-            holds: own.allSatisfy {
-                effective(live[$0.key]?.generation ?? 0, of: $0.key) == $0.origin
-            })
+            action: number, kind: kind, keys: Set(own.map(\.key)),
+            set: .init(changed.map { ($0.key, $0.was) }) { $1 }, origins: .init(origins) { $1 },
+            holds: changed.allSatisfy(isLeft))
     }
 
     // MARK: At a generation

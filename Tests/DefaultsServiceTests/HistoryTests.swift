@@ -211,17 +211,63 @@ import Testing
         }
     }
 
+    // MARK: One action
+
+    @Test func `A click that makes several calls is one action, and is taken back at once`()
+        async throws
+    {
+        try await withCaller { caller, service in
+            try await caller.set(app, "Theme", 1)
+            await service.advance(by: .milliseconds(300))
+            try await caller.set("org.example.Other", "Theme", 2)
+            // Between two flushes, too.
+            await service.advance(by: .milliseconds(400))
+            try await caller.set(app, "Icons", 3)
+            await service.advance(by: .milliseconds(600))
+            try await caller.set(app, "Font", 4)
+            let actions = try await caller.actions()
+            #expect(actions.map(\.keys) == [1, 3])
+            try await caller.undo(try #require(actions.last))
+            #expect(try await caller.domains() == [app])
+            #expect(try await caller.get(app, "Font").value == 4)
+        }
+    }
+
+    @Test func `What a dialog answers to an undo is not by hand, and is one action`() async throws {
+        try await withCaller { caller, service in
+            let dialog = try await service.caller()
+            try await dialog.apply(app, ["Font": 1, "Size": 10])
+            await service.advance(by: .seconds(3))
+            try await dialog.apply(app, ["Font": 2])
+            await service.advance(by: .seconds(3))
+            try await caller.undo(try #require(try await caller.actions().first))
+            await service.advance(by: .milliseconds(30))
+            try await dialog.set(app, "Size", 11)
+            try await dialog.set("org.example.Other", "Size", 11)
+            try await dialog.set(app, "Weight", 4)
+            await service.advance(by: .seconds(1))
+            try await dialog.set(app, "Size", 12)
+            let actions = try await caller.actions()
+            #expect(
+                actions.map(\.kind)
+                    == ["change", "answer", "change", "answer", "undo", "change", "change"])
+            #expect(actions.prefix(5).map(\.isByHand) == [true, false, true, false, false])
+        }
+    }
+
     // MARK: What is kept
 
     @Test func `What is excluded has no history, and loses the one it has`() async throws {
         try await withCaller { caller, service in
             try await caller.set("org.example.Vault", "Key", 1)
+            await service.advance(by: .seconds(3))
             try await caller.apply(app, ["Token": 1, "Key": 1])
             #expect(try await caller.actions().count == 2)
             try await caller.set(
                 "org.defaultsd.History", "Excluded", ["org.example.Vault", "org.example.App Token"])
             await service.advance(by: .seconds(3))
             try await caller.set("org.example.Vault", "Key", 2)
+            await service.advance(by: .seconds(3))
             try await caller.apply(app, ["Token": 2, "Key": 2])
             await service.advance(by: .seconds(3))
             let actions = try await caller.actions()

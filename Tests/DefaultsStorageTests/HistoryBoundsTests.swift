@@ -1,6 +1,7 @@
 import DefaultsModel
 import DefaultsTerms
 import Foundation
+import SQLite
 import TestSupport
 import Testing
 
@@ -107,6 +108,47 @@ import Testing
         #expect(actions.count == 1500)
         #expect(Set(actions.map(\.author.program)).count == 1025)
         #expect(actions[0].author.program.isEmpty)
+    }
+
+    @Test func `An application in a sandbox has few names, and takes none from others`()
+        async throws
+    {
+        let work = try HistoryWork()
+        for number in 0..<1500 {
+            let author = ChangeAuthor(program: "program\(number)", application: "org.example.App")
+            try work.set("Key\(number)", [1], by: author)
+        }
+        try work.set("Other", [1], by: .init(program: "panel"))
+        try await work.flush()
+        let authors = try await work.actions().map(\.author)
+        #expect(authors[0].program == "panel")
+        #expect(authors[1] == ChangeAuthor(program: "", application: "org.example.App"))
+        let most = Int(HistoryFlush.mostNamesOfApplication)
+        #expect(Set(authors.map(\.program)).count == most + 2)
+    }
+
+    @Test func `Domains without rows are bounded, and what is missing of them is known`()
+        async throws
+    {
+        let work = try HistoryWork()
+        let count = Int(HistoryTrimming.mostEmptyDomains) + 100
+        for number in 0..<count {
+            try work.set("Key", [1], of: "org.example.App\(number)")
+        }
+        try await work.flush()
+        try work.set("Key", [2], of: "org.example.Other")
+        try await work.flush()
+        work.rules.excludedDomains = [try DomainPattern("org.example.*")]
+        try work.set("Key", [3], of: "org.other.App")
+        try await work.flush()
+        try await work.tidy()
+        let connection = try Connection(path: work.path, flags: .readOnly)
+        let select = try connection.prepare("SELECT count(*) FROM domains")
+        #expect(try select.step() && select.integer(at: 0) <= HistoryTrimming.mostEmptyDomains)
+        let domain = try Domain(name: "org.example.App7", layer: .domain)
+        let early = try await work.writer.values(
+            of: [Key("Key")], in: domain, at: .first.advanced(by: 3), time: 0)
+        #expect(early.values.map(\.value) == [.unknown] && !early.isComplete)
     }
 
     @Test func `There are at most 65 536 actions, and no number comes twice`() async throws {

@@ -184,7 +184,7 @@ import Testing
         let actions = try await work.actions()
         #expect(actions.map(\.number) == [3, 2, 1])
         #expect(actions.map(\.isLost) == [false, true, false])
-        #expect(try await work.standing(of: actions[1]) == [.changed])
+        #expect(try await work.standing(of: actions[1]) == [.same])
         let request = TakingBackRequest(
             actions: [(2, actions[1].last.rawValue)], domain: nil, key: nil, isRedo: false)
         await #expect(throws: TakingBackObstacle.lost(2)) { try await work.writer.plan(request) }

@@ -32,7 +32,8 @@ import Testing
             author: ChangeAuthor(
                 program: text(), application: text(), machine: text(), owner: text()),
             kind: HistoryTerms.Kind.allCases.randomElement(using: &numbers) ?? .change,
-            line: numbers.next(), instant: Int64(truncatingIfNeeded: numbers.next()),
+            action: Bool.random(using: &numbers)
+                ? nil : Generation.first.advanced(by: UInt64.random(in: 0...9, using: &numbers)),
             time: Int64(truncatingIfNeeded: numbers.next()),
             references: (0..<Int.random(in: 0...5, using: &numbers)).map {
                 Generation.first.advanced(by: UInt64($0))

@@ -28,8 +28,8 @@ public struct HistoryAction: Sendable, Hashable, Identifiable {
         public static let roam = Kind(rawValue: "roam")
         /// A backup was restored.
         public static let restore = Kind(rawValue: "restore")
-        /// A damaged database was repaired, or an older copy was put in its place.
-        public static let repair = Kind(rawValue: "repair")
+        /// A program has answered an undo or a redo at once: a dialog that is open stores its own value.
+        public static let answer = Kind(rawValue: "answer")
         /// A change that was found later, in the journal of a daemon that was killed.
         public static let late = Kind(rawValue: "late")
     }
@@ -128,6 +128,8 @@ public struct HistoryStanding: RawRepresentable, Hashable, Sendable {
     public static let undone = HistoryStanding(rawValue: "undone")
     /// Something else has changed it since.
     public static let changed = HistoryStanding(rawValue: "changed")
+    /// Something else has changed it since, and it has its earlier value again.
+    public static let same = HistoryStanding(rawValue: "same")
     /// The administrator has locked it.
     public static let locked = HistoryStanding(rawValue: "locked")
     /// The history does not have its earlier value.

@@ -86,6 +86,8 @@ package struct RestorationReport: CustomStringConvertible {
         case impossible
     }
 
+    /// The action that all its changes are, by the generation of the first one; nil before that.
+    package var action: Generation?
     /// What would change, by domain, if the caller wants to know.
     package private(set) var parts: [Part] = []
     /// The size of the names in `parts` in a reply, in bytes.

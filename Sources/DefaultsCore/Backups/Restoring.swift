@@ -192,7 +192,7 @@ extension Settings {
                 if var removal = try removal(of: domain, by: origin) {
                     removal.note = restoration.note
                     report.removed += UInt64(clamping: try store.database.totals(of: domain).keys)
-                    publish(try await commitWhenThereIsRoom(removal))
+                    try await commit(removal, in: &report)
                 }
             }
         }
@@ -215,9 +215,20 @@ extension Settings {
         }
         report.locked += locked
         guard !change.changesNothing else { return }
-        publish(try await commitWhenThereIsRoom(change))
+        try await commit(change, in: &report)
         report.set += UInt64(change.set.count)
         report.removed += UInt64(change.removed.count)
+    }
+
+    /// Makes one of the changes, which are all one action.
+    private nonisolated(nonsending) func commit(
+        _ proposal: ChangeProposal, in report: inout RestorationReport
+    ) async throws {
+        var proposal = proposal
+        proposal.note?.action = report.action
+        let change = try await commitWhenThereIsRoom(proposal)
+        report.action = report.action ?? change.generation
+        publish(change)
     }
 
     /// The part of a change that can be made now, and how many of its keys are locked.

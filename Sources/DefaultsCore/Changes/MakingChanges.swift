@@ -57,9 +57,7 @@ extension Settings {
         }
         try quotas.check(for: parts, by: caller, isUndo: options.isUndo)
         writers.identify(caller)
-        var note = history.note(by: caller, options)
-        // All keys of a change are in the same action, and only one domain is known when that is decided.
-        if proposals.count > 1 { note.line = 0 }
+        let note = history.note(of: proposals, by: caller, options)
         for index in parts.indices { parts[index].proposal.note = note }
         // First the journal, then the overlay for readers, then the page of counters.
         let changes = try commit(parts)
@@ -122,6 +120,7 @@ extension Settings {
         _ parts: [(proposal: ChangeProposal, growth: Growth)]
     ) throws -> [ChangeSet] {
         let changes = try store.commit(parts)
+        history.note(changes.map(\.proposal), at: changes[0].generation)
         for (proposal, growth) in parts {
             noteChange(of: proposal.domain)
             usage.note(growth, of: proposal.domain)

@@ -9,6 +9,10 @@ import Logging
 package final class HistoryKeeper {
     /// The application of a program in a sandbox that is not known.
     private static let unknownApplication = "unknown"
+    /// How long after an undo or redo a change may come that only answers it, in milliseconds.
+    private static let longestAnswer: Int64 = 500
+    /// The tool of this project: a script may take back and write at once.
+    private static let tool = "defaultsctl"
 
     private let policies: Policies
     private let bounds: OptionKeeper<HistoryOption>
@@ -17,8 +21,6 @@ package final class HistoryKeeper {
     private let logger: Logger
     /// The present time in seconds since 1970.
     private let date: () -> Int
-    /// A random number for this life of the daemon: changes of two lives are never one action.
-    private let life = UInt64.random(in: 1 ... .max)
     /// When the daemon began, by the clock that also passes while the machine is suspended.
     private let start: ContinuousClock.Instant
     /// The rules as they are set; nil before they are read.
@@ -27,8 +29,10 @@ package final class HistoryKeeper {
     private var ignored: Set<String> = []
     /// How many calls wait for the writer's thread, which reads the history.
     private var reads = 0
-    /// How many restorations there were.
-    private var groups: UInt64 = 0
+    /// The last actions, with which changes may go on.
+    private var joining = ActionJoining()
+    /// When something was last taken back or done again, and in which domains.
+    private var lastTakingBack: (instant: Int64, domains: Set<Domain>)?
 
     init(
         by policies: Policies, of writers: WriterLog, on loop: EventLoop,
@@ -48,9 +52,12 @@ package final class HistoryKeeper {
     /// The note of a change.
     ///
     /// - Parameters:
+    ///   - change: What changes in each domain.
     ///   - caller: Who makes it. Its program was looked up.
     ///   - options: On whose behalf, and what it takes back.
-    func note(by caller: Caller, _ options: ChangeOptions) -> ChangeNote {
+    func note(
+        of change: [ChangeProposal], by caller: Caller, _ options: ChangeOptions
+    ) -> ChangeNote {
         var author = ChangeAuthor(
             program: writers.program(of: caller.origin),
             application: caller.isConfined ? caller.application ?? Self.unknownApplication : "")
@@ -62,22 +69,38 @@ package final class HistoryKeeper {
         if let takingBack = options.takingBack {
             (kind, references) = (takingBack.isRedo ? .redo : .undo, takingBack.references)
         }
-        return ChangeNote(
-            author: author, kind: kind, line: line(of: caller.origin), instant: instant,
-            time: Int64(date()), references: references)
+        if kind == .change, isAnswer(change, by: author.program) { kind = .answer }
+        var note = ChangeNote(
+            author: author, kind: kind, time: Int64(date()), references: references)
+        note.action = joining.action(of: change, note, by: caller.origin, at: instant)
+        return note
     }
 
-    /// The note of the changes of a restoration, which are one action.
+    /// The note of the changes of a restoration.
     func noteOfRestoration(by origin: String) -> ChangeNote {
-        groups += 1
-        return ChangeNote(
+        ChangeNote(
             author: ChangeAuthor(program: writers.program(of: origin)), kind: .restore,
-            line: line(of: "\(groups) \(origin)"), instant: instant, time: Int64(date()))
+            time: Int64(date()))
     }
 
     /// The note of a change that the service makes by itself.
     func noteOfService() -> ChangeNote {
-        ChangeNote(author: .service, instant: instant, time: Int64(date()))
+        ChangeNote(author: .service, time: Int64(date()))
+    }
+
+    /// Takes note of a change that was made.
+    ///
+    /// - Parameters:
+    ///   - change: What has changed in each domain.
+    ///   - generation: The generation of the change.
+    func note(_ change: [ChangeProposal], at generation: Generation) {
+        guard let note = change.first?.note else { return }
+        // Changes that no call has requested have no origin.
+        let connection = change.first.flatMap { $0.origin.isEmpty ? nil : $0.origin }
+        joining.note(change, note, at: generation, by: connection, at: instant)
+        if note.kind.isTakingBack {
+            lastTakingBack = (instant, Set(change.map(\.domain)))
+        }
     }
 
     /// The time by the clock that has no steps, in milliseconds.
@@ -86,8 +109,14 @@ package final class HistoryKeeper {
         return passed.seconds * 1000 + passed.attoseconds / 1_000_000_000_000_000
     }
 
-    private func line(of origin: String) -> UInt64 {
-        XXH64.hash(Array(origin.utf8), seed: life) | 1
+    /// Whether a change is the answer of a program to what was just taken back.
+    ///
+    /// A dialog that is open shows the earlier value, and writes it, or what goes with it, as its own. It
+    /// is not a person's action: undo and redo pass over it.
+    private func isAnswer(_ change: [ChangeProposal], by program: String) -> Bool {
+        guard let lastTakingBack, program != Self.tool else { return false }
+        return instant - lastTakingBack.instant <= Self.longestAnswer
+            && change.allSatisfy { lastTakingBack.domains.contains($0.domain) }
     }
 
     // MARK: Reading
@@ -115,7 +144,8 @@ package final class HistoryKeeper {
 
     /// Whether the newest action of an author may be what a person means by "undo".
     package func isByHand(_ action: ActionSummary) -> Bool {
-        action.kind.isByHand && !action.isLost && !rules.background.contains(action.author.program)
+        action.kind.isByHand && !action.isLost && !action.isState
+            && !rules.background.contains(action.author.program)
     }
 
     /// Reads the rules again if a domain has them.

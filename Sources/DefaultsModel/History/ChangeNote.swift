@@ -34,13 +34,8 @@ package struct ChangeNote: Hashable, Sendable {
     package var author: ChangeAuthor
     /// What kind of action it is.
     package var kind: HistoryTerms.Kind
-    /// The connection that it came by, in one life of the daemon: changes by the same one may be one
-    /// action.
-    ///
-    /// 0: it is an action of its own.
-    package var line: UInt64
-    /// When it was made, by the clock that goes on while the machine is suspended, in milliseconds.
-    package var instant: Int64
+    /// The action that it goes on with, by the generation of its first change; nil if it begins one.
+    package var action: Generation?
     /// When it was made, in seconds since 1970.
     package var time: Int64
     /// The actions that it takes back or does again, each by its first generation.
@@ -50,13 +45,12 @@ package struct ChangeNote: Hashable, Sendable {
 
     /// Describes a change.
     package init(
-        author: ChangeAuthor, kind: HistoryTerms.Kind = .change, line: UInt64 = 0,
-        instant: Int64 = 0, time: Int64 = 0, references: [Generation] = []
+        author: ChangeAuthor, kind: HistoryTerms.Kind = .change, action: Generation? = nil,
+        time: Int64 = 0, references: [Generation] = []
     ) {
         self.author = author
         self.kind = kind
-        self.line = line
-        self.instant = instant
+        self.action = action
         self.time = time
         self.references = references
     }
@@ -67,34 +61,6 @@ package struct ChangeNote: Hashable, Sendable {
         note.isCoalesced = true
         return note
     }()
-
-    /// How long the pause between two changes of one action may be, in milliseconds.
-    package static let longestPause: Int64 = 2000
-    /// How long an action may last, in milliseconds.
-    ///
-    /// Otherwise a program that writes each second for a year would have one action.
-    package static let longestAction: Int64 = 60_000
-
-    /// Whether a change with this note goes on with an action.
-    ///
-    /// - Parameters:
-    ///   - action: The note of the action's first change.
-    ///   - ended: When the action's last change was made, by the same clock.
-    ///   - instant: When the change is made that would be its last one.
-    package func continues(
-        _ action: ChangeNote, ended: Int64, upTo instant: Int64
-    ) -> Bool {
-        line != 0 && line == action.line && author == action.author && !isCoalesced
-            && kind == .change && action.kind == .change
-            // A number that a file has may be forged.
-            && (0...Self.longestPause).contains(self.instant &- ended)
-            && (0...Self.longestAction).contains(instant &- action.instant)
-    }
-}
-
-extension ChangeNote {
-    /// Whether all changes with this note are one action, whatever their keys are: those of a restoration.
-    package var isOfGroup: Bool { kind == .restore && line != 0 }
 }
 
 extension Domain {

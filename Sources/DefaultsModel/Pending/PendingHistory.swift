@@ -5,8 +5,7 @@
 /// 1. A row is true: the key had `was` until just before `first`. What is not known has no row, and is
 ///    counted in ``PendingAction/missing``.
 /// 2. Its memory is bounded: for each key, each domain, and all of them together.
-/// 3. Successive changes by one connection to the same keys are one action, and all keys of a change are in
-///    the same action.
+/// 3. Changes are one action if their notes say so: ``ActionJoining`` decides that.
 package struct PendingHistory: Sendable {
     /// The most rows of one key.
     private static let mostRowsOfKey = 16
@@ -15,9 +14,9 @@ package struct PendingHistory: Sendable {
     /// The most bytes of earlier values: 8 MiB.
     private static let mostBytes = 8 << 20
     /// The most rows.
-    private static let mostRows = 1 << 17
+    private static let mostRows = 1 << 16
     /// The most actions.
-    private static let mostActions = 1 << 17
+    private static let mostActions = 1 << 15
     /// The memory that a row is estimated to need besides its value, in bytes.
     private static let rowOverhead = 96
 
@@ -28,6 +27,10 @@ package struct PendingHistory: Sendable {
     /// The domains of changes for which there was no room, each with the last of them.
     package private(set) var missed: [Domain: Generation] = [:]
     private var rowCount = 0
+    /// The last part of each action.
+    ///
+    /// A flush that has failed may have left another part of it.
+    private var numbers: [Generation: Int] = [:]
     private var domains: [Domain: DomainState] = [:]
 
     /// What is known about the keys of a domain.
@@ -58,18 +61,18 @@ package struct PendingHistory: Sendable {
         guard change.domain.hasHistory, !change.proposal.changesNothing else { return }
         let note = change.proposal.note ?? .unknown
         let keys = change.set.map(\.key) + change.removed
-        if let action = actionToContinue(with: note, of: keys, in: change.domain) {
-            actions[action].extend(to: change.generation, note)
-            actions[action].note(change.generation, of: keys, in: change.domain)
-            return
-        }
-        guard let index = actionToBegin(at: change.generation, note) else {
+        guard let index = action(of: change, note) else {
             return miss(keys, of: change.domain, at: change.generation)
         }
         if change.clearsDomain {
             clear(change.domain, pending, in: index, at: change.generation, note.isCoalesced)
         }
         for key in keys {
+            if !note.isCoalesced,
+                actions[index].goOn(key, in: change.domain, at: change.generation)
+            {
+                continue
+            }
             begin(
                 key, of: change.domain, pending?.entry(key), in: index, at: change.generation,
                 note.isCoalesced)
@@ -94,7 +97,7 @@ package struct PendingHistory: Sendable {
             var action = action
             action.rebase(on: pending)
             let index = actions.count
-            actions.append(action)
+            append(action)
             for (domain, part) in action.parts {
                 for (key, row) in part.rows {
                     note(row, of: key, in: domain, at: index)
@@ -109,6 +112,7 @@ package struct PendingHistory: Sendable {
     func note(of key: Key, in domain: Domain) -> ChangeNote? {
         guard let index = domains[domain]?.newest[key]?.action else { return nil }
         var note = actions[index].note
+        note.action = actions[index].id
         let row = actions[index].parts[domain]?.rows[key]
         note.isCoalesced = row.map { $0.first != $0.last || $0.was != .stored } ?? true
         return note
@@ -120,41 +124,29 @@ package struct PendingHistory: Sendable {
             return nil
         }
         var note = action.note
-        note.isCoalesced = true
+        (note.action, note.isCoalesced) = (action.id, true)
         return note
     }
 
-    /// The action that a change goes on with: the one that has the newest row of each of its keys.
-    private func actionToContinue(
-        with note: ChangeNote, of keys: [Key], in domain: Domain
-    ) -> Int? {
-        guard note.line != 0, let first = keys.first,
-            let index = domains[domain]?.newest[first]?.action,
-            note.continues(
-                actions[index].note, ended: actions[index].endInstant, upTo: note.instant),
-            keys.allSatisfy({
-                domains[domain]?.newest[$0]?.action == index
-                    && actions[index].parts[domain]?.rows[$0] != nil
-            })
-        else { return nil }
-        return index
-    }
-
-    /// The action of a change: that of its part in another domain, or a new one.
+    /// The action of a change: the one that it goes on with, that of its part in another domain, or a new one.
     ///
     /// - Returns: Nil if there are too many.
-    private mutating func actionToBegin(at generation: Generation, _ note: ChangeNote) -> Int? {
-        if let last = actions.indices.last {
-            if actions[last].last == generation { return last }
-            if note.isOfGroup, actions[last].note.line == note.line {
-                actions[last].extend(to: generation, note)
-                return last
-            }
+    private mutating func action(of change: ChangeSet, _ note: ChangeNote) -> Int? {
+        // A number that the journal has may be anything, but not later.
+        let id = min(note.action ?? change.generation, change.generation)
+        if let known = numbers[id] {
+            actions[known].extend(to: change.generation, note)
+            return known
         }
         guard actions.count < PendingHistory.mostActions else { return nil }
-        actions.append(PendingAction(first: generation, note))
+        append(PendingAction(id, first: change.generation, note))
         bytes += PendingHistory.rowOverhead
         return actions.count - 1
+    }
+
+    private mutating func append(_ action: PendingAction) {
+        numbers[action.id] = actions.count
+        actions.append(action)
     }
 
     private mutating func begin(
@@ -255,33 +247,38 @@ package struct PendingAction: Sendable {
         package fileprivate(set) var except: Set<Key> = []
     }
 
-    /// The generation of the first change.
+    /// The action that it is, or is a part of, by the generation of its first change.
+    package let id: Generation
+    /// The generation of the first change that is pending.
     package let first: Generation
     /// The generation of the last change.
     package private(set) var last: Generation
     /// The note of the first change.
     package let note: ChangeNote
-    /// When the last change was made, as in the note.
-    package private(set) var endInstant: Int64
     /// When the last change was made, in seconds since 1970.
     package private(set) var endTime: Int64
     /// What it changed, by domain.
     package private(set) var parts: [Domain: Part] = [:]
 
-    init(first: Generation, _ note: ChangeNote) {
+    init(_ id: Generation, first: Generation, _ note: ChangeNote) {
+        self.id = id
         self.first = first
         last = first
         self.note = note
-        (endInstant, endTime) = (note.instant, note.time)
+        endTime = note.time
     }
 
     mutating func extend(to generation: Generation, _ note: ChangeNote) {
         last = generation
-        (endInstant, endTime) = (note.instant, note.time)
+        endTime = note.time
     }
 
-    mutating func note(_ generation: Generation, of keys: [Key], in domain: Domain) {
-        for key in keys { parts[domain]?.rows[key]?.last = generation }
+    /// Changes a key again.
+    ///
+    /// - Returns: Whether it has a row, which then reaches up to this change.
+    mutating func goOn(_ key: Key, in domain: Domain, at generation: Generation) -> Bool {
+        parts[domain]?.rows[key]?.last = generation
+        return parts[domain]?.rows[key] != nil
     }
 
     mutating func put(_ row: Row, _ key: Key, in domain: Domain) {

@@ -15,11 +15,6 @@ struct HistoryAction: Equatable {
     /// The number of the author.
     let author: Int64
     let kind: HistoryTerms.Kind
-    /// The connection, in one life of the daemon.
-    let line: UInt64
-    /// When it began and ended, in milliseconds by the clock that has no steps.
-    let started: Int64
-    let paused: Int64
     /// How many keys it changed.
     let keys: Int64
     /// Whether its changes were lost in a power cut.
@@ -28,7 +23,7 @@ struct HistoryAction: Equatable {
 
     /// The columns, in the order of ``init(_:)``.
     static let columns =
-        "actions.id, actions.number, actions.last, actions.began, actions.ended, actions.author, actions.kind, actions.line, actions.started, actions.paused, actions.keys, actions.lost, actions.note"
+        "actions.id, actions.number, actions.last, actions.began, actions.ended, actions.author, actions.kind, actions.keys, actions.lost, actions.note"
 
     /// Reads an action from a row.
     init(_ row: borrowing Statement) {
@@ -40,12 +35,9 @@ struct HistoryAction: Equatable {
         author = row.integer(at: 5)
         kind =
             UInt8(exactly: row.integer(at: 6)).flatMap(HistoryTerms.Kind.init(number:)) ?? .late
-        line = UInt64(bitPattern: row.integer(at: 7))
-        started = row.integer(at: 8)
-        paused = row.integer(at: 9)
-        keys = row.integer(at: 10)
-        isLost = row.integer(at: 11) != 0
-        note = row.text(at: 12) ?? ""
+        keys = row.integer(at: 7)
+        isLost = row.integer(at: 8) != 0
+        note = row.text(at: 9) ?? ""
     }
 
     /// Finds an action by its first generation; nil if there is none.

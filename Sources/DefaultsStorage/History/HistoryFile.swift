@@ -88,6 +88,8 @@ final class HistoryFile {
         try connection.pragma("journal_size_limit", "\(HistoryFile.logSizeLimit)")
         if isNew {
             try HistoryFile.makeTables(on: connection)
+        } else {
+            try HistoryFile.convertFirstVersion(on: connection)
         }
         guard try connection.pragma("application_id") == "\(HistoryFile.applicationID)",
             try connection.pragma("user_version") == "\(HistorySchema.version)"
@@ -104,6 +106,17 @@ final class HistoryFile {
             try connection.execute(HistorySchema.tables)
             try connection.pragma("application_id", "\(applicationID)")
             try connection.pragma("user_version", "\(HistorySchema.version)")
+        }
+    }
+
+    /// Makes a file of version 1 one of version 2.
+    private static func convertFirstVersion(on connection: Connection) throws(SQLiteError) {
+        guard try connection.pragma("application_id") == "\(applicationID)",
+            try connection.pragma("user_version") == "1"
+        else { return }
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute(HistorySchema.conversionOfFirstVersion)
+            try connection.pragma("user_version", "2")
         }
     }
 
@@ -241,8 +254,8 @@ final class HistoryStatements {
             """)
         insertAction = try connection.prepare(
             """
-            INSERT INTO actions (id, number, last, began, ended, author, kind, line, started, paused, day,
-                keys, lost, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13)
+            INSERT INTO actions (id, number, last, began, ended, author, kind, day, keys, lost, note)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10)
             """)
         insertReference = try connection.prepare(
             "INSERT OR IGNORE INTO refs (action, ref) VALUES (?1, ?2)")

@@ -14,6 +14,8 @@ struct HistoryFlush {
     static let mostBytesOfAction = 1 << 20
     /// The most authors; the others have no name.
     static let mostAuthors: Int64 = 1024
+    /// The most authors of one application in a sandbox; the others have the name of the application alone.
+    static let mostNamesOfApplication: Int64 = 8
     /// The application of authors in a sandbox without a name.
     private static let others = "others"
 
@@ -81,6 +83,12 @@ struct HistoryFlush {
         let endOfPending: Int64
         /// What the key has after the action; nil if that is not known.
         let after: PendingEntry?
+
+        /// Whether the newest row goes on, so that no other is written.
+        func goesOn(with action: PendingAction) -> Bool {
+            isNoted
+                || newest.map { $0.action == action.id.column && $0.last == row.base } ?? false
+        }
     }
 
     /// What an action changed, as far as it is known.
@@ -106,20 +114,12 @@ struct HistoryFlush {
             try find(part, of: domain, in: action, after: after, noted: meta.noted, &found)
         }
         guard !found.candidates.isEmpty || found.missing > 0 else { return }
-        let author = try number(of: action.note.author)
-        let goesOn = try actionToContinue(with: found, action, by: author, noted: meta.noted)
-        let id: Int64
-        if let goesOn {
-            id = goesOn
-            try extend(id, to: action, found)
+        if try HistoryAction(action.id.column, on: connection) != nil {
+            try extend(to: action, found)
         } else {
-            id = action.first.column
-            try insert(action, by: author, found, in: &meta)
+            try insert(action, by: number(of: action.note.author), found, in: &meta)
         }
-        for candidate in found.candidates {
-            let isNew = goesOn == nil || action.note.isOfGroup
-            try write(candidate, to: id, isNew: isNew && !candidate.isNoted, action)
-        }
+        for candidate in found.candidates { try write(candidate, of: action) }
         for (domain, isComplete) in found.domains where !isComplete {
             try raiseKnownFrom(of: domain, to: action.last.column)
         }
@@ -224,62 +224,15 @@ struct HistoryFlush {
         return newest.last
     }
 
-    // MARK: Going on with an action
-
-    /// The action that this one goes on with: the same connection, after a short pause, and each key has its
-    /// newest row there and no other change since.
-    private func actionToContinue(
-        with found: Found, _ action: PendingAction, by author: Int64, noted: Int64
-    ) throws(SQLiteError) -> Int64? {
-        if action.note.isOfGroup { return try newestAction(of: action.note) }
-        if action.first.column <= noted {
-            // It was looked at before: by itself, or as a part of the one that it goes on with.
-            if let row = found.candidates.first(where: \.isNoted)?.newest { return row.action }
-            return try HistoryAction(action.first.column, on: connection)?.id
-        }
-        guard let first = found.candidates.first?.newest?.action else { return nil }
-        let note = action.note
-        guard found.missing == 0, note.line != 0, note.kind == .change,
-            found.candidates.allSatisfy({ candidate in
-                candidate.newest?.action == first && candidate.newest?.last == candidate.row.base
-            }), let earlier = try HistoryAction(first, on: connection),
-            earlier.author == author, !earlier.isLost, try !isTakenBack(first)
-        else { return nil }
-        let before = ChangeNote(
-            author: note.author, kind: earlier.kind, line: earlier.line, instant: earlier.started)
-        return note.continues(before, ended: earlier.paused, upTo: action.endInstant) ? first : nil
-    }
-
-    /// The action of a group that has begun; nil if it has not.
-    private func newestAction(of group: ChangeNote) throws(SQLiteError) -> Int64? {
-        let select = try connection.prepare(
-            "SELECT id FROM actions WHERE line = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1")
-        try select.bind(Int64(bitPattern: group.line), at: 1)
-        try select.bind(Int64(group.kind.number), at: 2)
-        return try select.step() ? select.integer(at: 0) : nil
-    }
-
-    private func isTakenBack(_ action: Int64) throws(SQLiteError) -> Bool {
-        let select = try connection.prepare("SELECT 1 FROM refs WHERE ref = ?1 LIMIT 1")
-        try select.bind(action, at: 1)
-        return try select.step()
-    }
-
-    private func extend(
-        _ id: Int64, to action: PendingAction, _ found: Found
-    ) throws(SQLiteError) {
-        let isGroup = action.note.isOfGroup
+    /// Notes that an action has gone on, or that it is looked at again.
+    private func extend(to action: PendingAction, _ found: Found) throws(SQLiteError) {
         let update = try connection.prepare(
-            """
-            UPDATE actions SET last = max(last, ?2), ended = ?3, paused = ?4, keys = keys + ?5
-                WHERE id = ?1
-            """)
-        let added = found.candidates.count { !$0.isNoted } + found.missing
-        try update.bind(Int64(isGroup ? added : 0), at: 5)
-        try update.bind(id, at: 1)
+            "UPDATE actions SET last = max(last, ?2), ended = ?3, keys = keys + ?4 WHERE id = ?1")
+        let added = found.candidates.count { !$0.goesOn(with: action) } + found.missing
+        try update.bind(action.id.column, at: 1)
         try update.bind(action.last.column, at: 2)
         try update.bind(action.endTime, at: 3)
-        try update.bind(action.endInstant, at: 4)
+        try update.bind(Int64(added), at: 4)
         try update.run()
     }
 
@@ -291,36 +244,34 @@ struct HistoryFlush {
         meta.noteDay(of: action.endTime == 0 ? time : action.endTime)
         let note = action.note
         let numbers: [Int64] = [
-            action.first.column, meta.number, action.last.column, note.time == 0 ? time : note.time,
-            action.endTime == 0 ? time : action.endTime, author,
-            Int64(note.kind.number), Int64(bitPattern: note.line), note.instant, action.endInstant,
-            meta.days, Int64(found.candidates.count + found.missing),
+            action.id.column, meta.number, action.last.column, note.time == 0 ? time : note.time,
+            action.endTime == 0 ? time : action.endTime, author, Int64(note.kind.number), meta.days,
+            Int64(found.candidates.count + found.missing),
         ]
         for (parameter, number) in zip(Int32(1)..., numbers) {
             try file.statements.insertAction.bind(number, at: parameter)
         }
-        try file.statements.insertAction.bind(found.note, at: 13)
+        try file.statements.insertAction.bind(found.note, at: 10)
         try file.statements.insertAction.run()
         meta.number += 1
         for reference in note.references {
-            try file.statements.insertReference.bind(action.first.column, at: 1)
+            try file.statements.insertReference.bind(action.id.column, at: 1)
             try file.statements.insertReference.bind(reference.column, at: 2)
             try file.statements.insertReference.run()
         }
     }
 
     private func write(
-        _ candidate: Candidate, to action: Int64, isNew: Bool, _ pending: PendingAction
+        _ candidate: Candidate, of action: PendingAction
     ) throws(SQLiteError) {
-        if isNew {
+        guard candidate.goesOn(with: action), var row = candidate.newest else {
             var row = candidate.row
-            row.action = action
+            row.action = action.id.column
             row.isVoid = candidate.after.map { $0.archive == row.was } ?? false
-            row.origin = try origin(of: row, pending.note.kind)
-            if row.origin != nil, pending.note.kind != .change { row.isVoid = false }
+            row.origin = try origin(of: row, action.note.kind)
+            if row.origin != nil, action.note.kind.isTakingBack { row.isVoid = false }
             return try insert(row)
         }
-        guard var row = candidate.newest else { return }
         row.last = max(row.last, candidate.endOfPending)
         row.isVoid = candidate.after.map { $0.archive == row.was } ?? false
         row.origin = row.isVoid ? try file.effective(row.base, of: row.key, in: row.domain) : nil
@@ -410,15 +361,19 @@ struct HistoryFlush {
 
     private func number(of author: ChangeAuthor) throws(SQLiteError) -> Int64 {
         if let number = try find(author) { return number }
-        let count = try connection.prepare("SELECT count(*) FROM authors")
         var author = author
-        if try count.step(), count.integer(at: 0) >= HistoryFlush.mostAuthors {
-            // A program whose name changes at each write must not fill the file.
+        // A program whose name changes at each write must neither fill the file nor take the names of others.
+        if author.isConfined,
+            try count(of: author.application) >= HistoryFlush.mostNamesOfApplication
+        {
+            author = ChangeAuthor(program: "", application: author.application)
+            if let number = try find(author) { return number }
+        }
+        if try count() >= HistoryFlush.mostAuthors {
             author = ChangeAuthor(
                 program: "", application: author.isConfined ? HistoryFlush.others : "")
             if let number = try find(author) { return number }
         }
-        count.reset()
         let insert = try connection.prepare(
             """
             INSERT INTO authors (program, application, machine, owner) VALUES (?1, ?2, ?3, ?4)
@@ -428,6 +383,16 @@ struct HistoryFlush {
         var number: Int64 = 0
         while try insert.step() { number = insert.integer(at: 0) }
         return number
+    }
+
+    /// How many authors there are.
+    ///
+    /// - Parameter application: Only those of this application; nil for all.
+    private func count(of application: String? = nil) throws(SQLiteError) -> Int64 {
+        let condition = application == nil ? "" : "WHERE application = ?1"
+        let select = try connection.prepare("SELECT count(*) FROM authors \(condition)")
+        if let application { try select.bind(application, at: 1) }
+        return try select.step() ? select.integer(at: 0) : 0
     }
 
     private func find(_ author: ChangeAuthor) throws(SQLiteError) -> Int64? {

@@ -43,6 +43,12 @@ struct HistoryMeta: Equatable {
         (knownFrom, knownSince) = (generation, time)
     }
 
+    /// Notes that changes up to a generation were removed.
+    mutating func noteRemoval(upTo generation: Int64, at time: Int64) {
+        guard generation > knownFrom else { return }
+        (knownFrom, knownSince) = (generation, time)
+    }
+
     /// Notes that something has changed on a day.
     mutating func noteDay(of time: Int64) {
         let today = time / HistoryFlush.secondsPerDay

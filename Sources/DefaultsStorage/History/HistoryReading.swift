@@ -25,6 +25,8 @@ package struct ActionSummary: Sendable, Equatable {
     package let isUndone: Bool
     /// Whether its changes were lost in a power cut.
     package let isLost: Bool
+    /// Whether all its keys keep where something was left: see ``HistoryTerms/isState(_:in:)``.
+    package let isState: Bool
     /// What else is to be known about it.
     package let note: String
 }
@@ -141,21 +143,41 @@ struct HistoryReading {
 
     private func summary(of action: HistoryAction) throws(SQLiteError) -> ActionSummary {
         let undone = try undoneKeys(of: action)
-        let count = try connection.prepare(
-            "SELECT count(*), coalesce(sum(void = 0), 0) FROM rows WHERE action = ?1")
-        try count.bind(action.id, at: 1)
-        let (known, changed) =
-            try count.step() ? (count.integer(at: 0), count.integer(at: 1)) : (0, 0)
-        count.reset()
+        let keys = try keys(of: action)
         return ActionSummary(
             number: UInt64(clamping: action.number), first: .init(known: action.id),
             last: .init(known: action.last), began: action.began, ended: action.ended,
             author: try author(action.author), kind: action.kind,
             references: try numbers(takenBackBy: action.id), keys: Int(clamping: action.keys),
-            known: Int(clamping: known),
+            known: keys.known,
             // An action that has left everything as it was has nothing to be taken back.
-            isUndone: known > 0 && undone.count >= changed, isLost: action.isLost,
+            isUndone: keys.known > 0 && undone.count >= keys.changed, isLost: action.isLost,
+            isState: keys.known > 0 && keys.isState,
             note: action.isLost ? HistoryReading.lostNote : action.note)
+    }
+
+    /// How many keys of an action the history has, how many of them have another value after it, and whether
+    /// all of them keep where something was left.
+    private func keys(
+        of action: HistoryAction
+    ) throws(SQLiteError) -> (known: Int, changed: Int, isState: Bool) {
+        let select = try connection.prepare(
+            """
+            SELECT domains.name, rows.key, rows.void FROM rows JOIN domains ON domains.id = rows.domain
+                WHERE rows.action = ?1
+            """)
+        try select.bind(action.id, at: 1)
+        var keys = (known: 0, changed: 0, isState: true)
+        while try select.step() {
+            keys.known += 1
+            guard select.integer(at: 2) == 0 else { continue }
+            keys.changed += 1
+            if keys.isState {
+                keys.isState = HistoryTerms.isState(
+                    select.text(at: 1) ?? "", in: select.text(at: 0) ?? "")
+            }
+        }
+        return keys
     }
 
     private static let lostNote =
@@ -283,7 +305,8 @@ struct HistoryReading {
         let effective = try file.effective(
             generation(of: live, row.key, in: row.domain), of: row.key, in: row.domain)
         let holds = action.kind == .undo ? row.origin : row.last
-        return !action.isLost && effective == holds ? .holds : .changed
+        if !action.isLost, effective == holds { return .holds }
+        return live.archive == row.was ? .same : .changed
     }
 
     // MARK: At a time

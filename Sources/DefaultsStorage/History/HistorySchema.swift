@@ -1,8 +1,16 @@
 /// The tables of the history's file.
 enum HistorySchema {
-    /// The version that this program writes, and the only one that it reads: a file of another version is
-    /// kept beside a new one.
-    static let version = 1
+    /// The version that this program writes.
+    ///
+    /// A file of version 1 is converted. One of a later version is kept beside a new one.
+    static let version = 2
+
+    /// What makes version 2 of a file of version 1, which had more than is needed to join changes.
+    static let conversionOfFirstVersion = """
+        ALTER TABLE actions DROP COLUMN line;
+        ALTER TABLE actions DROP COLUMN started;
+        ALTER TABLE actions DROP COLUMN paused;
+        """
 
     static let tables = """
         CREATE TABLE meta (
@@ -31,9 +39,6 @@ enum HistorySchema {
             ended INTEGER NOT NULL,
             author INTEGER NOT NULL,
             kind INTEGER NOT NULL,
-            line INTEGER NOT NULL,       -- the connection, in one life of the daemon
-            started INTEGER NOT NULL,    -- as began, in milliseconds of the clock that has no steps
-            paused INTEGER NOT NULL,     -- as ended, by the same clock
             day INTEGER NOT NULL,        -- as meta.days when it began
             keys INTEGER NOT NULL,       -- how many keys it changed
             lost INTEGER NOT NULL,       -- whether its changes were lost in a power cut

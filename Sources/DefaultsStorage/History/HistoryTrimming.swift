@@ -10,6 +10,8 @@ internal import SQLite
 struct HistoryTrimming {
     /// The most actions.
     static let mostActions: Int64 = 65_536
+    /// The most domains of which only the time is known from which on nothing is missing.
+    static let mostEmptyDomains: Int64 = 4096
     /// The most rows that one step removes.
     private static let rowsOfStep: Int64 = 1024
     /// How many rows of a key, by programs outside of a sandbox, go last.
@@ -17,6 +19,8 @@ struct HistoryTrimming {
 
     private let file: HistoryFile
     private let rules: HistoryRules
+    /// The present time, in seconds since 1970.
+    private let time: Int64
     private var connection: Connection { file.connection }
 
     /// A row that is to be removed.
@@ -27,9 +31,10 @@ struct HistoryTrimming {
         let size: Int64
     }
 
-    init(of file: HistoryFile, by rules: HistoryRules) {
+    init(of file: HistoryFile, by rules: HistoryRules, at time: Int64) {
         self.file = file
         self.rules = rules
+        self.time = time
     }
 
     /// Removes everything.
@@ -52,6 +57,7 @@ struct HistoryTrimming {
             if try remove(surplusRows()) { return true }
             if try remove(rowsOfSurplusActions()) { return true }
             try removeActions()
+            try removeDomains()
             return false
         }
     }
@@ -197,6 +203,25 @@ struct HistoryTrimming {
             DELETE FROM refs WHERE action NOT IN (SELECT id FROM actions);
             DELETE FROM authors WHERE id NOT IN (SELECT author FROM actions);
             """)
+    }
+
+    /// Removes domains that have no rows.
+    ///
+    /// What is missing of them is then missing of all. So they go only if that is the case anyway, or if there
+    /// are too many: a program can think of as many names as it likes.
+    private func removeDomains() throws(SQLiteError) {
+        let isEmpty = "NOT EXISTS (SELECT 1 FROM rows WHERE rows.domain = domains.id)"
+        let isKnown = "known_from <= (SELECT known_from FROM meta)"
+        try connection.execute("DELETE FROM domains WHERE \(isKnown) AND \(isEmpty)")
+        guard
+            try number("SELECT count(*) FROM domains WHERE \(isEmpty)")
+                > HistoryTrimming.mostEmptyDomains
+        else { return }
+        var meta = try HistoryMeta(of: connection)
+        meta.noteRemoval(
+            upTo: try number("SELECT max(known_from) FROM domains WHERE \(isEmpty)"), at: time)
+        try meta.write(on: connection)
+        try connection.execute("DELETE FROM domains WHERE \(isKnown) AND \(isEmpty)")
     }
 
     // MARK: Removing

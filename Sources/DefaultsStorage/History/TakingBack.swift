@@ -141,6 +141,6 @@ extension HistoryReading {
         }
         return TakingBackPlan.Item(
             domain: domain, key: key, now: KnownValue(known: live.archive), target: first.was,
-            standing: holds ? .holds : .changed)
+            standing: holds ? .holds : live.archive == first.was ? .same : .changed)
     }
 }

@@ -3,8 +3,8 @@ internal import DefaultsTerms
 
 /// The note of a change in the journal: what the history is to know about it.
 ///
-///     kind (1 byte), flags (1 byte; 1: coalesced), connection (8), instant in milliseconds (8),
-///     seconds since 1970 (8), program, application, machine and owner (texts), generations of the
+///     kind (1 byte), flags (1 byte; 1: coalesced), the action that it goes on with (8; 0: none),
+///     unused (8), seconds since 1970 (8), program, application, machine and owner (texts), generations of the
 ///     actions that it takes back or does again (a list)
 extension [UInt8] {
     private static let isCoalescedFlag: UInt8 = 1
@@ -13,8 +13,8 @@ extension [UInt8] {
     mutating func append(_ note: ChangeNote) {
         append(note.kind.number)
         append(note.isCoalesced ? Self.isCoalescedFlag : 0)
-        append(littleEndian: note.line)
-        append(littleEndian: note.instant)
+        append(littleEndian: note.action?.rawValue ?? 0)
+        append(littleEndian: UInt64(0))
         append(littleEndian: note.time)
         let author = note.author
         for text in [author.program, author.application, author.machine, author.owner] {
@@ -29,8 +29,8 @@ extension ByteReader {
     /// Reads a note; nil if the bytes are none.
     mutating func note() -> ChangeNote? {
         guard let kind = integer(UInt8.self).flatMap(HistoryTerms.Kind.init(number:)),
-            let flags = integer(UInt8.self), flags <= 1, let line = integer(UInt64.self),
-            let instant = integer(Int64.self), let time = integer(Int64.self),
+            let flags = integer(UInt8.self), flags <= 1, let action = integer(UInt64.self),
+            integer(UInt64.self) != nil, let time = integer(Int64.self),
             let program = text(lengthAs: UInt16.self),
             let application = text(lengthAs: UInt16.self),
             let machine = text(lengthAs: UInt16.self), let owner = text(lengthAs: UInt16.self),
@@ -41,7 +41,7 @@ extension ByteReader {
         var note = ChangeNote(
             author: ChangeAuthor(
                 program: program, application: application, machine: machine, owner: owner),
-            kind: kind, line: line, instant: instant, time: time, references: references)
+            kind: kind, action: Generation(fromFile: action), time: time, references: references)
         note.isCoalesced = flags != 0
         return note
     }
@@ -62,7 +62,7 @@ extension String {
 extension HistoryTerms.Kind {
     /// The kinds by their numbers in files, which never change.
     private static let byNumber: [HistoryTerms.Kind] = [
-        .change, .undo, .redo, .document, .roam, .restore, .repair, .late,
+        .change, .undo, .redo, .document, .roam, .restore, .answer, .late,
     ]
 
     /// The number in files.

@@ -74,7 +74,8 @@ extension DurableWriter {
     func tidyHistory() -> Bool {
         guard hasHistoryChores, let history else { return false }
         do {
-            let trimming = HistoryTrimming(of: history, by: historyRules)
+            let trimming = HistoryTrimming(
+                of: history, by: historyRules, at: Int64(Glibc.time(nil)))
             if historyRules.isOff {
                 try trimming.forgetAll()
                 HistoryFile.removeAside(in: place.directory)

@@ -6,15 +6,16 @@ struct History: HistoryCommand {
         commandName: "history",
         abstract: "Shows what has changed, by whom, and what was there before.",
         usage: """
-            defaultsctl history [<domain> [<key>]] [--since <time>] [--until <time>] [--program <program>] [--limit <count>] [--all] [--json | --patch]
+            defaultsctl history [<domain> [<key>]] [--since <time>] [--until <time>] [--program <program>] [--by-hand] [--find <text>] [--limit <count>] [--all] [--json | --patch]
             defaultsctl history <number> [--all] [--json | --patch]
             """,
         discussion: """
-            An action is what one program has changed at once, or by moving a slider. The newest is \
+            An action is what a person would call one thing: what one program has changed at once, \
+            in calls that follow each other within half a second, or by moving a slider. The newest is \
             first. Its first line shows its number, when it began, who has made it, and whether it is \
             undone. A line for each key follows, with its old and its new value; of a dictionary or an \
-            array only the parts that differ. (none) means that the key had no value, and (unknown) that \
-            the history does not know it. 'defaultsctl undo NUMBER' takes an action back.
+            array only the parts that differ. (not set) means that the key had no value of its own, so that a \
+            default counts, and (unknown) that the history does not know it. 'defaultsctl undo NUMBER' takes an action back.
 
             A time is 10m, 2h or 3d ago, or today, yesterday, '2026-11-01 14:00', 9:30 or boot. A day \
             without a time of day means its beginning. A time that a clock has shown twice means \
@@ -32,6 +33,15 @@ struct History: HistoryCommand {
     var key: String?
 
     @OptionGroup var filter: HistoryFilterOptions
+
+    @Flag(help: "Only what a person has changed, and not what programs store by themselves.")
+    var byHand = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Only keys with this text in their domain, name or values.", valueName: "text"))
+    var find: String?
 
     @Option(
         parsing: .unconditional,
@@ -53,6 +63,7 @@ struct History: HistoryCommand {
 
     func validate() throws {
         if json, patch { throw ValidationError("--json and --patch cannot be used together.") }
+        if find == "" { throw ValidationError("--find needs a text.") }
         if let limit, !(1...1_000_000).contains(limit) {
             throw ValidationError("--limit must be a number from 1 to 1000000.")
         }
@@ -63,9 +74,16 @@ struct History: HistoryCommand {
         _ = try filter.times
         guard let domain, case .number = try HistoryWord(domain) else { return }
         guard key == nil else { throw ToolError.keyOfAction(domain) }
-        if let option = filter.firstGiven ?? (limit != nil ? "--limit" : nil) {
+        if let option = filter.firstGiven ?? firstGiven {
             throw ToolError.optionOfList(option, domain)
         }
+    }
+
+    /// The first option that was given of those that choose actions.
+    private var firstGiven: String? {
+        if byHand { return "--by-hand" }
+        if find != nil { return "--find" }
+        return limit != nil ? "--limit" : nil
     }
 
     func run(withHistoryOf defaults: RemoteDefaults) async throws {
@@ -78,10 +96,10 @@ struct History: HistoryCommand {
         query.program = filter.program
         let isOpen = query.since == nil && query.until == nil
         let listing = try await HistoryListing(
-            query, of: scope, atMost: limit ?? (isOpen ? Self.standardLimit : nil), hasAll: all,
-            asking: defaults)
+            query, of: scope, atMost: limit ?? (isOpen ? Self.standardLimit : nil),
+            choosing: HistoryChoice(hasAll: all, isByHand: byHand, text: find), asking: defaults)
         guard !listing.actions.isEmpty || json || patch else {
-            throw NothingInHistory(reason: .noActions(scope, listing.knownFrom))
+            throw NothingInHistory(reason: .noActions(scope, with: find, listing.knownFrom))
         }
         try await print(listing.actions, defaults)
         guard !json, !patch else {
@@ -106,8 +124,9 @@ struct History: HistoryCommand {
             let (action, changes) = try await defaults.action(number)
             // If all of it is void, that is what was asked for.
             let shown =
-                ShownAction(action, changes, in: .everything, hasAll: all)
-                ?? ShownAction(action, changes, in: .everything, hasAll: true)
+                ShownAction(action, changes, in: .everything, choosing: HistoryChoice(hasAll: all))
+                ?? ShownAction(
+                    action, changes, in: .everything, choosing: HistoryChoice(hasAll: true))
             try await print([shown].compactMap(\.self), defaults)
         } catch let error as DefaultsError where error.code == .notFound {
             throw ToolError.noAction(number)
@@ -134,7 +153,9 @@ struct History: HistoryCommand {
 }
 
 extension History: ArrangedVerb {
-    static var optionsWithValue: Set<String> { ["--since", "--until", "--program", "--limit"] }
+    static var optionsWithValue: Set<String> {
+        ["--since", "--until", "--program", "--find", "--limit"]
+    }
 
     static func completedDomains(with options: Set<String>) -> CompletedDomains { .written }
 }

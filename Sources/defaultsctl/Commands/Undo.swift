@@ -15,8 +15,9 @@ struct Undo: HistoryCommand {
             back yet. So doing it again goes further back. Changes by programs that store something by themselves, by \
             other machines and by restored backups are passed over, and named. With the number that 'defaultsctl \
             history' shows, it takes back that action. With a domain, or a domain and a key, it takes back \
-            the last change of them, and with a time everything since then, so that each key gets the value \
-            that it had.
+            the last change of them, and with --to everything since then, so that each key gets the value \
+            that it had. With --since, it takes back what a person has changed since then, and with \
+            --program what that program has.
 
             First it prints the values that the keys have now, and those that they get. Then it asks. Without a \
             terminal, it needs --yes. If a key was changed since, is locked, or had a value that the history does not \
@@ -38,7 +39,8 @@ struct Undo: HistoryCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Take back everything since this time.", valueName: "time"))
+        help: ArgumentHelp(
+            "Take back what a person has changed since this time.", valueName: "time"))
     var since: String?
 
     @Option(
@@ -61,7 +63,10 @@ struct Undo: HistoryCommand {
         let hasTime = try time != nil
         if program != nil, !hasTime { throw ToolError.programWithoutTime }
         guard let domain, case .number = try HistoryWord(domain) else { return }
-        guard key == nil else { throw ToolError.keyOfAction(domain) }
+        if let key {
+            guard case .number = try HistoryWord(key) else { throw ToolError.keyOfAction(domain) }
+            throw ToolError.severalNumbers([domain, key])
+        }
         if hasTime { throw ToolError.optionOfList(to != nil ? "--to" : "--since", domain) }
     }
 

@@ -14,9 +14,12 @@ extension ToolError {
             + "changes replace is not kept. 'defaultsctl explain \(HistoryTerms.domain) "
             + "\(HistoryOption.days.rawValue)' says who has set that.", refused)
 
-    static func noActions(_ scope: HistoryScope, _ knownFrom: Int64) -> ToolError {
-        ToolError(
-            "The history has no such change\(scope.words). \(HistoryWords.complete(from: knownFrom))",
+    static func noActions(
+        _ scope: HistoryScope, with text: String? = nil, _ knownFrom: Int64
+    ) -> ToolError {
+        let having = text.map { " with '\($0.inBrief)' in a domain, key or value" } ?? ""
+        return ToolError(
+            "The history has no such change\(scope.words)\(having). \(HistoryWords.complete(from: knownFrom))",
             refused)
     }
 
@@ -30,6 +33,20 @@ extension ToolError {
         ToolError(
             "The history has no action \(number). 'defaultsctl history' shows those that it has.",
             refused)
+    }
+
+    static func severalNumbers(_ numbers: [String]) -> ToolError {
+        let lines = numbers.map { "'defaultsctl undo \($0)'" }.joined(separator: " and ")
+        return ToolError("A command takes one action back. Run \(lines).", wrongLine)
+    }
+
+    static func onlyByPrograms(_ actions: [HistoryAction]) -> ToolError {
+        let programs = Set(actions.map(\.who)).sorted().prefix(3).joined(separator: ", ")
+        return ToolError(
+            """
+            There is nothing to undo that a person has changed since then. Programs have changed \
+            something (\(programs)): to take that back, give a number, a domain or --program.
+            """, refused)
     }
 
     static func keyOfAction(_ number: String) -> ToolError {

@@ -172,7 +172,7 @@ extension UInt8 {
 
 extension ToolError {
     private static let timeForms =
-        "Write how long ago it was, such as 10m, 2h or 3d, or yesterday, 2026-11-01, '2026-11-01 14:00' or boot."
+        "Write how long ago it was, such as 10m, 2h or 3d, or today, yesterday, 9:30, 'yesterday 18:00', 2026-11-01, '2026-11-01 14:00' or boot."
 
     fileprivate static func bareNumberForTime(_ words: String, _ option: String) -> ToolError {
         ToolError(

@@ -25,6 +25,7 @@ extension HistoryAction {
         case .document where !author.owner.isEmpty: return nil
         case .roam where !author.machine.isEmpty: return nil
         case .undo, .redo: return numbers.isEmpty ? kind.rawValue : "\(kind.rawValue) of \(listed)"
+        case .answer: return "answer to an undo"
         default: return kind.rawValue.onOneLine
         }
     }

@@ -14,19 +14,23 @@ struct HistoryListing {
     ///   - query: Which actions; its limit is not used.
     ///   - scope: Which of their keys.
     ///   - limit: How many actions at most; nil for all.
-    ///   - hasAll: Whether what an action has left as it was is among them, and what documents own.
+    ///   - choice: What of them is shown.
     init(
-        _ query: HistoryQuery, of scope: HistoryScope, atMost limit: Int?, hasAll: Bool,
-        asking defaults: RemoteDefaults
+        _ query: HistoryQuery, of scope: HistoryScope, atMost limit: Int?,
+        choosing choice: HistoryChoice, asking defaults: RemoteDefaults
     ) async throws {
         var query = query
         while true {
             // One more shows if there are others.
-            query.limit = min(Self.pageSize, limit.map { $0 - actions.count + 1 } ?? Self.pageSize)
+            let isWhole = choice.text == nil && !choice.isByHand
+            query.limit =
+                isWhole
+                ? min(Self.pageSize, limit.map { $0 - actions.count + 1 } ?? Self.pageSize)
+                : Self.pageSize
             let page = try await defaults.actions(query)
             knownFrom = page.knownFrom
-            for action in page.actions {
-                guard let shown = try await Self.shown(action, scope, hasAll, defaults) else {
+            for action in page.actions where choice.includes(action) {
+                guard let shown = try await Self.shown(action, scope, choice, defaults) else {
                     continue
                 }
                 if let limit, actions.count >= limit {
@@ -44,12 +48,13 @@ struct HistoryListing {
     static let pageSize = 1000
 
     private static func shown(
-        _ action: HistoryAction, _ scope: HistoryScope, _ hasAll: Bool, _ defaults: RemoteDefaults
+        _ action: HistoryAction, _ scope: HistoryScope, _ choice: HistoryChoice,
+        _ defaults: RemoteDefaults
     ) async throws -> ShownAction? {
         do {
             // It may have gone on since it was listed.
             let (action, changes) = try await defaults.action(action.number)
-            return ShownAction(action, changes, in: scope, hasAll: hasAll)
+            return ShownAction(action, changes, in: scope, choosing: choice)
         } catch let error as DefaultsError where error.code == .notFound {
             // Its time in the history ended meanwhile.
             return nil

@@ -10,7 +10,7 @@ extension HistoryValue {
     /// The value on one line, or why there is none.
     var words: String {
         switch self {
-        case .absent: "(none)"
+        case .absent: "(not set)"
         case .unknown: "(unknown)"
         case .omitted: "(a large value)"
         case .present(let archive) where archive.bytes.count > Self.mostBytesOfText:

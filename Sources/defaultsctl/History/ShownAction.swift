@@ -8,19 +8,15 @@ struct ShownAction {
 
     /// - Parameters:
     ///   - scope: The keys that are shown.
-    ///   - hasAll: Whether keys are shown, too, that the action has left as they were, and what documents
-    ///     own.
+    ///   - choice: Which of these keys.
     /// - Returns: Nil if nothing of the action is to be shown.
     init?(
-        _ action: HistoryAction, _ changes: [HistoryChange], in scope: HistoryScope, hasAll: Bool
+        _ action: HistoryAction, _ changes: [HistoryChange], in scope: HistoryScope,
+        choosing choice: HistoryChoice
     ) {
-        let shown = changes.filter { change in
-            hasAll
-                ? scope.includes(change.key, in: change.domain)
-                : change.standing != .void && scope.shows(change.key, in: change.domain)
-        }
+        let shown = changes.filter { choice.includes($0, in: scope) }
         // An action without keys is one that the history has lost them of.
-        guard !shown.isEmpty || changes.isEmpty else { return nil }
+        guard !shown.isEmpty || changes.isEmpty && choice.text == nil else { return nil }
         (self.action, self.changes) = (action, shown.map(ShownChange.init))
     }
 

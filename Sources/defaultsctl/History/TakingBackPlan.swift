@@ -35,7 +35,7 @@ struct TakingBackPlan {
         taken = keys.filter { $0.standing == .holds }
         forced = keys.filter { isForced && $0.standing == .changed }
         blocked = keys.filter { key in
-            ![.holds, .void, .undone].contains(key.standing)
+            ![.holds, .void, .undone, .same].contains(key.standing)
                 && !(isForced && key.standing == .changed)
         }
         // Of a part, the history has what was asked for.

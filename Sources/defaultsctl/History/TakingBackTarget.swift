@@ -96,7 +96,10 @@ struct TargetSearch {
         if program == nil, let moved = all.first(where: { Self.movesOlder($0, than: all) }) {
             throw ToolError.olderActionMoved(moved)
         }
-        let candidates = all.filter { !$0.isUndone && !$0.kind.isMovement }
+        // Without a program or a domain, it is what a person has done, as without a time.
+        let isByHand = program == nil && scope.domain == nil
+        let left = all.filter { !$0.isUndone && !$0.kind.isMovement }
+        let candidates = left.filter { $0.isByHand || !isByHand }
         guard candidates.count <= TakingBackArguments.mostActions else {
             throw ToolError.tooManyActions(
                 candidates.count, most: TakingBackArguments.mostActions)
@@ -105,10 +108,13 @@ struct TargetSearch {
         for action in candidates where try await isLeft(action, in: scope) {
             chosen.append(action)
         }
+        let passedOver = isByHand ? left.filter { !$0.isByHand } : []
         guard !chosen.isEmpty else {
-            throw NothingInHistory(reason: .nothingToUndo(scope, knownFrom))
+            throw NothingInHistory(
+                reason: passedOver.isEmpty
+                    ? .nothingToUndo(scope, knownFrom) : .onlyByPrograms(passedOver))
         }
-        return TakingBackTarget(chosen, in: scope, backTo: time)
+        return TakingBackTarget(chosen, in: scope, passing: passedOver, backTo: time)
     }
 
     /// Whether an undo or a redo, which is not undone itself, is about actions that are not in the list.
@@ -213,5 +219,5 @@ struct TargetSearch {
 
 extension Set<HistoryStanding> {
     /// Whether a key is not as it was before the action.
-    fileprivate var isAnythingLeft: Bool { !isSubset(of: [.void, .undone]) }
+    fileprivate var isAnythingLeft: Bool { !isSubset(of: [.void, .undone, .same]) }
 }

@@ -25,11 +25,11 @@ import Testing
         #expect(
             try await session.shown("history") == """
                 3  TIME  editor
-                    org.example.App Level: 2 -> (none)
+                    org.example.App Level: 2 -> (not set)
                 2  TIME  editor
                     org.example.App Level: 1 -> 2
                 1  TIME  editor
-                    org.example.App Level: (none) -> 1
+                    org.example.App Level: (not set) -> 1
                 \(Self.complete)
                 """)
     }
@@ -44,7 +44,7 @@ import Testing
         await session.tool("write", Self.app, "All", "--path", "a.new", "-string", long)
         let lines = try await session.shown("history", "--limit", "2").split(separator: "\n")
         #expect(lines[3] == "    org.example.App All a.b: 1 -> 5")
-        #expect(lines[1].hasPrefix("    org.example.App All a.new: (none) -> \"long long"))
+        #expect(lines[1].hasPrefix("    org.example.App All a.new: (not set) -> \"long long"))
         #expect(lines[1].hasSuffix("…") && lines[1].count < 200)
         let (text, _) = await session.onTerminal(["history", "--limit", "1"])
         #expect(text.split(separator: "\n").allSatisfy { $0.terminalWidth <= 80 }, "\(text)")
@@ -64,13 +64,13 @@ import Testing
         }
         #expect(
             try await lines(Self.app)
-                == ["org.example.App One: (none) -> 1", "org.example.App Two: (none) -> 2"])
-        #expect(try await lines(Self.app, "Two") == ["org.example.App Two: (none) -> 2"])
+                == ["org.example.App One: (not set) -> 1", "org.example.App Two: (not set) -> 2"])
+        #expect(try await lines(Self.app, "Two") == ["org.example.App Two: (not set) -> 2"])
         #expect(
-            try await lines(Self.app + "@host") == ["org.example.App@host One: (none) -> 5"])
+            try await lines(Self.app + "@host") == ["org.example.App@host One: (not set) -> 5"])
         #expect(
             try await lines("--current-host", Self.app)
-                == ["org.example.App@host One: (none) -> 5"])
+                == ["org.example.App@host One: (not set) -> 5"])
         #expect(try await lines("1").count == 3)
     }
 
@@ -110,6 +110,28 @@ import Testing
             try await session.shown("history", "--limit", "2").hasSuffix(
                 "Older actions are not shown: see --limit and --since.\n"))
         #expect(try await session.shown("history", "--limit", "4").hasSuffix(Self.complete))
+    }
+
+    @Test func `What a person has changed, and what has a text, can be asked for`() async throws {
+        await session.tool("write", Self.app, "Font", "-string", "Mono 10")
+        await session.tool("write", "org.example.Panel", "Size", "-int", "3")
+        try await session.attribute(2...2, to: "xfce4-panel")
+        let caller = try await session.service.caller()
+        try await caller.apply(Self.app, ["Font": "Serif 12", "Level": 7])
+        try await session.attribute(3...3, to: "editor")
+        func found(_ words: String...) async throws -> [String] {
+            try await session.tool(["history"] + words).requireOutput().withoutTimes
+                .split(separator: "\n").filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) }
+                .map(String.init)
+        }
+        #expect(try await found("--by-hand").count == 3)
+        #expect(await session.tool("history", "--by-hand", "--find", "panel").status == 1)
+        #expect(
+            try await found("--find", "SERIF", "--limit", "1")
+                == [#"org.example.App Font: "Mono 10" -> "Serif 12""#])
+        #expect(try await found("--find", "font").count == 2)
+        let none = await session.tool("history", "--find", "kerning")
+        #expect(none.status == 1 && none.error.contains("with 'kerning' in a domain, key or value"))
     }
 
     @Test func `What is not there is said, with the time from which on the history is complete`()

@@ -80,11 +80,16 @@ import Testing
         let redo = await refusal("undo", "4", "--yes")
         #expect(redo.text.contains("is itself a redo"), "\(redo)")
         #expect(await refusal("undo", "99", "--yes").text.contains("no action 99"))
+        let several = await refusal("undo", "2", "1", "--yes")
+        #expect(
+            several.status == 64
+                && several.text.contains("'defaultsctl undo 2' and 'defaultsctl undo 1'"))
     }
 
     @Test func `After another change, redo needs the number`() async throws {
         await write("Key", 1)
         try await yes("undo")
+        await session.service.advance(by: .seconds(1))
         await write("Other", 2)
         let refused = await refusal("redo", "--yes")
         #expect(refused.status == 1, "\(refused)")
@@ -143,7 +148,7 @@ import Testing
         let text = try await yes("undo", Self.app, "--to", "1h")
         #expect(text.hasPrefix("Takes back 3 actions:\n  5 of TIME"), "\(text)")
         #expect(text.contains("  org.example.App Key: 3 -> 1\n"))
-        #expect(text.contains("  org.example.App Other: (none) -> 1\n"))
+        #expect(text.contains("  org.example.App Other: (not set) -> 1\n"))
         #expect(await value() == "1")
         #expect(await value("Other") == "1")
         #expect(await session.tool("read", "org.example.Else", "Key").output == "4\n")
@@ -154,6 +159,48 @@ import Testing
         #expect(await session.tool("read", "org.example.Else", "Key").status == 1)
         let none = await refusal("undo", "--since", "1m", "--program", "nobody", "--yes")
         #expect(none.status == 1 && none.text.contains("There is nothing to undo"))
+    }
+
+    @Test func `With a time alone, it is what a person has changed, and the rest is named`()
+        async throws
+    {
+        await write("Key", 1)
+        await session.tool("write", "org.example.Panel", "Size", "-int", "3")
+        try await session.attribute(2...2, to: "xfce4-panel")
+        session.useSystemTime()
+        let text = try await yes("undo", "--since", "1h")
+        #expect(text.contains("Skips 2 (xfce4-panel): org.example.Panel Size\n"), "\(text)")
+        #expect(await value() == nil)
+        let none = await refusal("undo", "--since", "1h", "--yes")
+        #expect(none.status == 1 && none.text.contains("(xfce4-panel)"), "\(none)")
+        #expect(none.text.contains("give a number, a domain or --program"), "\(none)")
+        try await yes("undo", "--since", "1h", "--program", "xfce4-panel")
+        #expect(await session.tool("read", "org.example.Panel", "Size").status == 1)
+    }
+
+    @Test func `The size of a window is passed over`() async throws {
+        await write("Key", 1)
+        await write("window-width", 800)
+        let text = try await yes("undo")
+        #expect(text.hasPrefix("Takes back 1 of"), "\(text)")
+        #expect(text.contains(": org.example.App window-width\n"), "\(text)")
+        #expect(await value("window-width") == "800")
+    }
+
+    @Test func `A key that has its earlier value again is not in the way`() async throws {
+        let caller = try await session.service.caller()
+        try await caller.apply(Self.app, ["One": 1, "Two": 1])
+        await session.service.advance(by: .seconds(3))
+        try await caller.apply(Self.app, ["One": 2, "Two": 2])
+        await write("Two", 1)
+        let text = try await yes("undo", "2")
+        #expect(
+            text.contains("  org.example.App One: 2 -> 1\n") && !text.contains("Two"), "\(text)")
+        #expect(await value("One") == "1")
+        // Nothing is left of it, so the next one is another.
+        await session.tool("delete", Self.app, "One")
+        await write("One", 1)
+        #expect(await refusal("undo", "2", "--yes").text.contains("Nothing is left of action 2"))
     }
 
     @Test func `An action that had begun before the time is taken back as a whole, and named`()
@@ -223,7 +270,8 @@ import Testing
         let text = try await yes("undo", "1", "--force")
         #expect(
             text.contains(
-                "Replaces what was changed since:\n  org.example.App Two: 2 -> (none)  (over 2 ("),
+                "Replaces what was changed since:\n  org.example.App Two: 2 -> (not set)  (over 2 ("
+            ),
             "\(text)")
         #expect(await value("Two") == nil)
     }
@@ -285,7 +333,7 @@ import Testing
         await write("Key", 1)
         let scripted = await refusal("undo")
         #expect(scripted.status == 64 && scripted.text.contains("Give --yes"), "\(scripted)")
-        #expect(scripted.output.contains("org.example.App Key: 1 -> (none)"))
+        #expect(scripted.output.contains("org.example.App Key: 1 -> (not set)"))
         for answer in ["", "n\n", "no\n", "what\n"] {
             let (text, status) = await session.onTerminal(["undo"], input: answer)
             #expect(status == 1 && text.contains("Take this back? [y/N] "), "\(text)")
@@ -304,7 +352,7 @@ import Testing
         await write("Key", 1)
         let generation = try await session.generation()
         let (text, status) = await session.onTerminal(["undo", "--dry-run"])
-        #expect(status == 0 && text.contains("Key: 1 -> (none)") && !text.contains("[y/N]"))
+        #expect(status == 0 && text.contains("Key: 1 -> (not set)") && !text.contains("[y/N]"))
         #expect(try await session.tool("undo", "--dry-run").requireOutput().contains("Key"))
         #expect(try await session.generation() == generation)
     }
@@ -312,7 +360,7 @@ import Testing
     @Test func `--changed prints one word for programs`() async throws {
         await write("Key", 1)
         let result = await session.tool("undo", "--yes", "--changed")
-        #expect(result.output == "changed\n" && result.error.contains("Key: 1 -> (none)"))
+        #expect(result.output == "changed\n" && result.error.contains("Key: 1 -> (not set)"))
     }
 
     @Test func `A drag that goes on after the question is shown again`() async throws {
@@ -324,9 +372,9 @@ import Testing
         let (text, status) = await session.onTerminal(
             ["undo"], input: "y\ny\n", whenAsked: goOn)
         #expect(status == 0, "\(text)")
-        #expect(text.contains("org.example.App Slider: 2 -> (none)"), "\(text)")
+        #expect(text.contains("org.example.App Slider: 2 -> (not set)"), "\(text)")
         #expect(text.contains("Something has changed meanwhile."), "\(text)")
-        #expect(text.contains("org.example.App Slider: 3 -> (none)"), "\(text)")
+        #expect(text.contains("org.example.App Slider: 3 -> (not set)"), "\(text)")
         #expect(await value("Slider") == nil)
     }
 

@@ -66,8 +66,8 @@ class KeyChange:
     domain: str
     #: The key.
     key: str
-    #: What would become of the key if the action was taken back: "holds", "void", "undone", "changed", "locked",
-    #: "unknown", or a word of a later version.
+    #: What would become of the key if the action was taken back: "holds", "void", "undone", "changed", "same",
+    #: "locked", "unknown", or a word of a later version.
     standing: str
     #: What the key had before the action, or before it was taken back.
     before: HistoryValue
@@ -97,7 +97,7 @@ class Action:
     machine: str
     #: The owner of the document, if one was applied.
     owner: str
-    #: "change", "undo", "redo", "document", "roam", "restore", "repair", "late", or a word of a later version.
+    #: "change", "undo", "redo", "document", "roam", "restore", "answer", "late", or a word of a later version.
     kind: str
     #: How many keys it changed.
     key_count: int
