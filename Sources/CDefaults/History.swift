@@ -1,4 +1,5 @@
 import DefaultsClient
+import KeyedArchive
 
 /// What a `defaults_history_t` points to.
 final class ActionList: Sendable {
@@ -115,6 +116,58 @@ public func historyText(
     _ history: OpaquePointer?, _ place: Int, _ text: Int32
 ) -> UnsafePointer<CChar>? {
     result { try list(history).action(at: place).text(text).pointer }
+}
+
+/// What a key had after a change, or at a time.
+private func archive(
+    _ defaults: OpaquePointer?, _ domain: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?,
+    _ generation: UInt64, _ time: Int64
+) throws -> KeyedArchive {
+    let named = try handle(defaults).named
+    let (domain, key) = (try text(domain, "domain"), try keyName(key))
+    return try named.value(of: key, in: domain, atGeneration: generation, time: time)
+        .archive(of: key)
+}
+
+extension HistoryValue {
+    /// The archive of the value.
+    ///
+    /// - Throws: ``CallError`` if there was no value, or if it is not known.
+    func archive(of key: String) throws(CallError) -> KeyedArchive {
+        switch self {
+        case .present(let archive): return archive
+        case .absent: throw CallError(.notFound, "The key '\(key)' had no value.")
+        case .unknown:
+            throw CallError(.refused, "The history does not have the value of the key '\(key)'.")
+        case .omitted:
+            throw CallError(.tooLarge, "The value of the key '\(key)' does not fit into an answer.")
+        }
+    }
+}
+
+/// `defaults_history_copy_json_at` of defaults.h.
+@_cdecl("defaults_history_copy_json_at")
+public func historyCopyJSONAt(
+    _ defaults: OpaquePointer?, _ domain: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?,
+    _ generation: UInt64, _ time: Int64
+) -> UnsafeMutablePointer<CChar>? {
+    result { try json(of: archive(defaults, domain, key, generation, time)) }
+}
+
+/// `defaults_history_copy_archive_at` of defaults.h.
+@_cdecl("defaults_history_copy_archive_at")
+public func historyCopyArchiveAt(
+    _ defaults: OpaquePointer?, _ domain: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?,
+    _ generation: UInt64, _ time: Int64, _ size: UnsafeMutablePointer<Int>?
+) -> UnsafeMutableRawPointer? {
+    result {
+        guard let size else { throw CallError.null("size") }
+        size.pointee = 0
+        let bytes = try archive(defaults, domain, key, generation, time).bytes
+        let memory = try copy(bytes)
+        size.pointee = bytes.count
+        return memory
+    }
 }
 
 /// `defaults_history_free` of defaults.h.

@@ -94,14 +94,7 @@ struct ListedKey: Sendable {
             guard !NamedDefaults.isForked else { throw CallError.forked }
             value = try named.value(of: key, in: domain, atGeneration: try Self.known(side, key))
         }
-        switch value {
-        case .present(let archive): return archive
-        case .absent: throw CallError(.notFound, "The key '\(key)' had no value.")
-        case .unknown:
-            throw CallError(.refused, "The history does not have the value of the key '\(key)'.")
-        case .omitted:
-            throw CallError(.tooLarge, "The value of the key '\(key)' does not fit into an answer.")
-        }
+        return try value.archive(of: key)
     }
 
     private static func known(_ side: Side, _ key: String) throws(CallError) -> UInt64 {

@@ -571,8 +571,9 @@ void defaults_history_free(defaults_history_t *history);
  *
  * The standing of a key says what would become of it by defaults_undo(): "holds" if it gets its earlier value,
  * "void" if it ended with the value that it began with, "undone" if it was taken back before, "changed" if
- * something else has changed it since, "same" if it has its earlier value again after that, "locked" if the administrator has locked it, and "unknown" if the
- * history does not have its earlier value. Later versions may have more words.
+ * something else has changed it since, "same" if it has its earlier value again after that, "locked" if the
+ * administrator has locked it, and "unknown" if the history does not have its earlier value. Later versions may have
+ * more words.
  *
  * The caller frees the list with defaults_history_keys_free(). NULL is an error: DEFAULTS_ERROR_NOT_FOUND if the
  * history does not have the action. */
@@ -605,6 +606,19 @@ void *defaults_history_keys_copy_archive(
 
 /* Frees a list of keys. NULL is ignored. */
 void defaults_history_keys_free(defaults_history_keys_t *keys);
+
+/* Reads what a key had after a change, or at a time, as JSON; see defaults_copy_json().
+ *
+ * The domain has the suffix of its layer. The generation is that of a change; if it is 0, the time counts, in
+ * seconds since 1970: it means the last change whose time is not later. The caller frees the text. NULL: there was no
+ * value (DEFAULTS_ERROR_NOT_FOUND), or the history does not know it (DEFAULTS_ERROR_REFUSED), or it cannot be read. */
+char *defaults_history_copy_json_at(
+    defaults_t *defaults, const char *domain, const char *key, uint64_t generation, int64_t time);
+
+/* Reads what a key had as a keyed archive; see defaults_copy_archive(). For everything else, see
+ * defaults_history_copy_json_at(). */
+void *defaults_history_copy_archive_at(
+    defaults_t *defaults, const char *domain, const char *key, uint64_t generation, int64_t time, size_t *size);
 
 /* Takes an action back, in one change: each key gets the value that it had before.
  *

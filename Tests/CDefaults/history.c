@@ -3,6 +3,7 @@
 
 void the_history_has_actions_with_their_keys(void);
 void the_history_is_filtered(void);
+void a_value_is_read_as_it_was(void);
 void an_action_is_taken_back_and_done_again(void);
 void an_action_that_was_replaced_is_taken_back_by_force_only(void);
 void large_values_of_the_history_are_fetched(void);
@@ -107,6 +108,40 @@ void the_history_is_filtered(void) {
     defaults_close(d);
 }
 
+void a_value_is_read_as_it_was(void) {
+    defaults_t *d = open_domain();
+    run_tool("write " DOMAIN " Volume -int 1");
+    run_tool("write " DOMAIN " Volume -int 2");
+    defaults_history_t *history = defaults_history(d, DOMAIN, NULL, NULL, INT64_MIN, 0, 0);
+    CHECK(history && defaults_history_count(history) == 2);
+    uint64_t second = (uint64_t)defaults_history_number(history, 0, DEFAULTS_ACTION_LAST);
+    uint64_t first = (uint64_t)defaults_history_number(history, 1, DEFAULTS_ACTION_LAST);
+    int64_t ended = defaults_history_number(history, 0, DEFAULTS_ACTION_ENDED);
+    defaults_history_free(history);
+    CHECK_TEXT(defaults_history_copy_json_at(d, DOMAIN, "Volume", first, 0), "1");
+    CHECK_TEXT(defaults_history_copy_json_at(d, DOMAIN, "Volume", second, 0), "2");
+    CHECK_TEXT(defaults_history_copy_json_at(d, DOMAIN, "Volume", 0, ended + 1), "2");
+    size_t size = 0;
+    void *archive = defaults_history_copy_archive_at(d, DOMAIN, "Volume", first, 0, &size);
+    CHECK(archive && size > 0 && defaults_set_archive(d, "Copy", archive, size) == 0);
+    CHECK_TEXT(defaults_copy_json(d, "Copy"), "1");
+    defaults_free(archive);
+    CHECK(!defaults_history_copy_json_at(d, DOMAIN, "Volume", first - 1, 0));
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_NOT_FOUND);
+    /* Within an action, it is not known. */
+    CHECK(defaults_set_int64(d, "Slider", 1) == 0 && defaults_flush(d, PATIENCE) == 0);
+    CHECK(defaults_set_int64(d, "Slider", 2) == 0 && defaults_flush(d, PATIENCE) == 0);
+    history = newest(d);
+    first = number_of(history, DEFAULTS_ACTION_LAST) - 1;
+    defaults_history_free(history);
+    CHECK(!defaults_history_copy_json_at(d, DOMAIN, "Slider", first, 0));
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_REFUSED);
+    CHECK(!defaults_history_copy_json_at(d, DOMAIN, "Volume", UINT64_MAX, 0));
+    CHECK(!defaults_history_copy_archive_at(d, DOMAIN, "None", second, 0, &size) && size == 0);
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_NOT_FOUND);
+    defaults_close(d);
+}
+
 void an_action_is_taken_back_and_done_again(void) {
     defaults_t *d = open_domain();
     run_tool("write " DOMAIN " Volume -int 1");
@@ -202,6 +237,12 @@ void hostile_arguments_of_the_history_are_errors(void) {
     CHECK(defaults_history_known_from(NULL) == 0 && defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
     CHECK(!defaults_history_text(NULL, 0, DEFAULTS_ACTION_KIND));
     CHECK(defaults_history_number(NULL, 0, DEFAULTS_ACTION_NUMBER) == 0);
+    CHECK(!defaults_history_copy_json_at(NULL, DOMAIN, "Volume", 1, 0));
+    CHECK(!defaults_history_copy_json_at(d, NULL, "Volume", 1, 0));
+    CHECK(!defaults_history_copy_json_at(d, DOMAIN, NULL, 1, 0));
+    CHECK(!defaults_history_copy_json_at(d, "not a domain", "Volume", 1, 0));
+    CHECK(!defaults_history_copy_archive_at(d, DOMAIN, "Volume", 1, 0, NULL));
+    CHECK(defaults_last_error() == DEFAULTS_ERROR_ARGUMENT);
     CHECK(!defaults_history_keys(NULL, 1) && defaults_history_keys_count(NULL) == 0);
     CHECK(!defaults_history_keys_text(NULL, 0, DEFAULTS_HISTORY_KEY_NAME));
     CHECK(!defaults_history_keys_copy_json(NULL, 0, DEFAULTS_HISTORY_AFTER));

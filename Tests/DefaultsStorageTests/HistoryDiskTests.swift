@@ -8,7 +8,9 @@ import Testing
 
 /// A history on a disk that is full, of an earlier version, or full of bytes that look like settings.
 @Suite struct HistoryDiskTests {
-    @Test func `A history that is full costs no setting, and what it lacks is unknown`() async throws {
+    @Test func `A history that is full costs no setting, and what it lacks is unknown`()
+        async throws
+    {
         let work = try HistoryWork()
         let large = [UInt8](repeating: 2, count: 100_000)
         try work.set("Key", large)

@@ -23,13 +23,16 @@ extension NamedDefaults {
         return try reading { try reply.changes.map(HistoryChange.init) }
     }
 
-    /// The value that a key had after a change.
+    /// The value that a key had after a change, or at a time.
     ///
-    /// - Parameter domain: The domain, with the suffix of its layer.
+    /// - Parameters:
+    ///   - domain: The domain, with the suffix of its layer.
+    ///   - generation: The generation of the change; 0 for the time.
+    ///   - time: The time, in seconds since 1970.
     package func value(
-        of key: String, in domain: String, atGeneration generation: UInt64
+        of key: String, in domain: String, atGeneration generation: UInt64, time: Int64 = 0
     ) throws(DefaultsError) -> HistoryValue {
-        let reply = try ask(Contract.GetAt.self, (domain, [key], generation, 0))
+        let reply = try ask(Contract.GetAt.self, (domain, [key], generation, time))
         guard let found = reply.values.first else { return .unknown }
         return try reading { try HistoryValue(found.value) }
     }

@@ -19,10 +19,11 @@ def test_an_action_says_what_has_changed_and_who(name: str, desktop: Any) -> Non
     Domain(name).synchronize()
     action = newest(name)
     assert action.kind == "change" and action.program and not action.machine and not action.owner
-    assert action.key_count == action.known_key_count == 1
+    # What the test before has written a moment ago may be the same action.
+    assert action.key_count == action.known_key_count >= 1
     assert action.is_by_hand and not action.is_undone and action.last >= action.first > 0
     assert abs(action.ended - began) < datetime.timedelta(minutes=10) and action.began <= action.ended
-    change, = action.changes
+    change, = [change for change in action.changes if change.domain == name]
     assert (change.domain, change.key, change.standing) == (name, "Player", "holds")
     assert change.before.knowledge == Knowledge.ABSENT
     with pytest.raises(KeyError):
@@ -31,6 +32,30 @@ def test_an_action_says_what_has_changed_and_who(name: str, desktop: Any) -> Non
         change.before.archive
     assert change.after.knowledge == Knowledge.PRESENT
     assert change.after.value == {"name": "ada"} and change.after.archive.startswith(b"bplist00")
+
+
+def test_a_value_is_read_as_it_was(name: str, desktop: Any) -> None:
+    for value in ("1", "2"):
+        desktop.ctl("write", name, "Volume", "-int", value)
+    second, first = defaults.history(name)
+    assert defaults.value_at(name, "Volume", first.last) == 1
+    assert defaults.value_at(name, "Volume", second.last) == 2
+    assert defaults.archive_at(name, "Volume", first.last).startswith(b"bplist00")
+    now = datetime.datetime.now() + datetime.timedelta(seconds=2)
+    assert defaults.value_at(name, "Volume", now) == 2
+    with pytest.raises(defaults.NoValueError):
+        defaults.value_at(name, "Volume", first.first - 1)
+    with pytest.raises(defaults.NoValueError):
+        defaults.archive_at(name, "Other", second.last)
+    for number in range(2):
+        Domain(name)["Slider"] = number
+        Domain(name).flush()
+    # Within an action, it is not known.
+    with pytest.raises(defaults.DefaultsError) as unknown:
+        defaults.value_at(name, "Slider", newest(name).last - 1)
+    assert "does not have the value" in str(unknown.value)
+    with pytest.raises(ValueError):
+        defaults.value_at(name, "Volume", 0)
 
 
 def test_actions_are_filtered(name: str, desktop: Any) -> None:

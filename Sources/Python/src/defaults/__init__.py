@@ -34,7 +34,7 @@ from ._errors import (
     UnreachableError,
     WrongTypeError,
 )
-from ._history import Action, HistoryValue, KeyChange, Knowledge, history, redo, undo
+from ._history import Action, HistoryValue, KeyChange, Knowledge, archive_at, history, redo, undo, value_at
 from ._layers import Layer, State
 from ._transaction import Transaction
 from ._values import Value
@@ -62,7 +62,9 @@ __all__ = [
     "UnreachableError",
     "Value",
     "WrongTypeError",
+    "archive_at",
     "history",
     "redo",
     "undo",
+    "value_at",
 ]

@@ -182,6 +182,43 @@ def history(
             return
 
 
+def value_at(domain: str, key: str, when: datetime.datetime | int) -> Any:
+    """What a key had at a time, or after a change, as Domain returns it.
+
+        yesterday = datetime.datetime.now() - datetime.timedelta(days=1)
+        defaults.value_at("org.example.Game", "Volume", yesterday)
+
+    domain: the domain, with the suffix of its layer.
+    when: a time, which means the last change that is not later (one without a zone is a local time), or the
+        generation of a change.
+
+    Raises NoValueError if it had no value, and DefaultsError if the history does not know it.
+    """
+    generation, time = _moment(when)
+    memory = lib.defaults_history_copy_json_at(
+        Handle(_ANY_DOMAIN).open_pointer, encoded(domain), encoded(key), generation, time)
+    return taken_value(memory, key)
+
+
+def archive_at(domain: str, key: str, when: datetime.datetime | int) -> bytes:
+    """The keyed archive of what a key had. For everything else, see value_at()."""
+    generation, time = _moment(when)
+    size = ffi.new("size_t *")
+    memory = lib.defaults_history_copy_archive_at(
+        Handle(_ANY_DOMAIN).open_pointer, encoded(domain), encoded(key), generation, time, size)
+    if not memory:
+        raise last_error() or MemoryError()
+    return taken_bytes(memory, size[0])
+
+
+def _moment(when: datetime.datetime | int) -> tuple[int, int]:
+    if isinstance(when, datetime.datetime):
+        return 0, int(when.timestamp() // 1)
+    if when < 1:
+        raise ValueError(f"a generation is 1 or more, not {when}")
+    return when, 0
+
+
 def undo(
     action: Action, *, partial: bool = False, force: bool = False, dry_run: bool = False,
     durable: bool = False,
