@@ -131,7 +131,7 @@ void a_value_is_read_as_it_was(void) {
     /* Within an action, it is not known. */
     CHECK(defaults_set_int64(d, "Slider", 1) == 0 && defaults_flush(d, PATIENCE) == 0);
     CHECK(defaults_set_int64(d, "Slider", 2) == 0 && defaults_flush(d, PATIENCE) == 0);
-    history = newest(d);
+    history = defaults_history(d, DOMAIN, "Slider", NULL, INT64_MIN, 0, 1);
     first = number_of(history, DEFAULTS_ACTION_LAST) - 1;
     defaults_history_free(history);
     CHECK(!defaults_history_copy_json_at(d, DOMAIN, "Slider", first, 0));

@@ -51,8 +51,9 @@ def test_a_value_is_read_as_it_was(name: str, desktop: Any) -> None:
         Domain(name)["Slider"] = number
         Domain(name).flush()
     # Within an action, it is not known.
+    moved = next(defaults.history(name, "Slider"))
     with pytest.raises(defaults.DefaultsError) as unknown:
-        defaults.value_at(name, "Slider", newest(name).last - 1)
+        defaults.value_at(name, "Slider", moved.last - 1)
     assert "does not have the value" in str(unknown.value)
     with pytest.raises(ValueError):
         defaults.value_at(name, "Volume", 0)
