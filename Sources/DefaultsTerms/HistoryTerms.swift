@@ -59,8 +59,15 @@ package enum HistoryTerms {
     package static func isState(_ key: String, in domain: String) -> Bool {
         let folders = key.split(separator: "/")
         let place = domain.lowercased().split { $0 == "." || $0 == "/" }
-        if folders.dropLast().contains("last") { return true }
-        if place.contains(where: { $0 == "state" || $0.hasSuffix("-state") }) { return true }
+        if folders.dropLast().contains("last") || folders.last?.hasPrefix("last-") == true {
+            return true
+        }
+        if place.contains(where: {
+            $0 == "state" || $0.hasSuffix("-state") || $0.contains("file-chooser")
+                || $0 == "filechooser"
+        }) {
+            return true
+        }
         let name = (folders.last ?? "").lowercased().filter { $0.isLetter || $0.isNumber }
         guard let window = name.ranges(of: "window").last else { return stateNames.contains(name) }
         return stateOfWindows.contains(String(name[window.upperBound...]))
@@ -68,7 +75,7 @@ package enum HistoryTerms {
 
     /// Names of keys, without hyphens and in small letters.
     private static let stateNames: Set<String> = [
-        "geometry", "initialsize", "ismaximized", "isfullscreen", "lastfolderuri", "lastpanel",
+        "geometry", "initialsize", "ismaximized", "isfullscreen",
         "maximized", "panedposition", "separatorposition", "sidebarwidth",
     ]
     /// How names of keys of windows end.

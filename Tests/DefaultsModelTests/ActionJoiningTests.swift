@@ -12,25 +12,25 @@ import Testing
     ///
     /// - Returns: How many changes before it its action began; 0 if it begins one.
     private mutating func change(
-        _ keys: String..., of domain: String = "org.example.App", by connection: String = ":1.1",
+        _ keys: String..., of domain: String = "org.example.App", by process: UInt32 = 1,
         at instant: Int64, kind: HistoryTerms.Kind = .change, program: String = "editor",
         takingBack references: [Generation] = []
     ) throws -> UInt64 {
         let keys = try keys.map { try Key($0) }
         let proposal = ChangeProposal(
-            domain: try Domain(name: domain, layer: .domain), removed: keys, origin: connection)
-        return change([proposal], by: connection, at: instant, kind, program, references)
+            domain: try Domain(name: domain, layer: .domain), removed: keys, origin: "")
+        return change([proposal], by: process, at: instant, kind, program, references)
     }
 
     private mutating func change(
-        _ proposals: [ChangeProposal], by connection: String, at instant: Int64,
+        _ proposals: [ChangeProposal], by process: UInt32, at instant: Int64,
         _ kind: HistoryTerms.Kind = .change, _ program: String = "editor",
         _ references: [Generation] = []
     ) -> UInt64 {
         var note = ChangeNote(
             author: ChangeAuthor(program: program), kind: kind, references: references)
-        note.action = joining.action(of: proposals, note, by: connection, at: instant)
-        joining.note(proposals, note, at: next, by: connection, at: instant)
+        note.action = joining.action(of: proposals, note, by: .process(process), at: instant)
+        joining.note(proposals, note, at: next, by: .process(process), at: instant)
         defer { next = next.advanced(by: 1) }
         return next.rawValue - (note.action ?? next).rawValue
     }
@@ -61,9 +61,9 @@ import Testing
         #expect(try change("volume", at: 61_000) == 0)
     }
 
-    @Test mutating func `Connections, programs and kinds are kept apart`() throws {
+    @Test mutating func `Processes, programs and kinds are kept apart`() throws {
         #expect(try change("a", at: 0) == 0)
-        #expect(try change("b", by: ":1.2", at: 10) == 0)
+        #expect(try change("b", by: 2, at: 10) == 0)
         #expect(try change("c", at: 20) == 2)
         #expect(try change("d", at: 30, program: "script") == 0)
         #expect(try change("e", at: 40, kind: .document, program: "script") == 0)
@@ -75,7 +75,7 @@ import Testing
         throws
     {
         #expect(try change("a", at: 0) == 0)
-        #expect(try change("a", by: ":1.2", at: 10) == 0)
+        #expect(try change("a", by: 2, at: 10) == 0)
         #expect(try change("b", at: 20) == 2)
         #expect(try change("a", "b", at: 30) == 0)
         #expect(try change("b", at: 40) == 1)
@@ -84,23 +84,23 @@ import Testing
     @Test mutating func `What was taken back does not go on`() throws {
         #expect(try change("a", at: 0) == 0)
         let first = Generation.first
-        #expect(try change("a", by: ":1.2", at: 10, kind: .undo, takingBack: [first]) == 0)
+        #expect(try change("a", by: 2, at: 10, kind: .undo, takingBack: [first]) == 0)
         #expect(try change("b", at: 20) == 0)
     }
 
     @Test mutating func `The removal of a domain is an action of its own`() throws {
         let domain = try Domain(name: "org.example.App", layer: .domain)
         #expect(try change("a", at: 0) == 0)
-        let clearing = [ChangeProposal(clearing: domain, origin: ":1.1")]
-        #expect(change(clearing, by: ":1.1", at: 10) == 0)
+        let clearing = [ChangeProposal(clearing: domain, origin: "")]
+        #expect(change(clearing, by: 1, at: 10) == 0)
         #expect(try change("a", at: 20) == 0)
     }
 
     @Test mutating func `A domain that something else removes has no key that goes on`() throws {
         let domain = try Domain(name: "org.example.App", layer: .domain)
         #expect(try change("a", at: 0) == 0)
-        let clearing = [ChangeProposal(clearing: domain, origin: ":1.2")]
-        #expect(change(clearing, by: ":1.2", at: 10) == 0)
+        let clearing = [ChangeProposal(clearing: domain, origin: "")]
+        #expect(change(clearing, by: 2, at: 10) == 0)
         #expect(try change("a", at: 20) == 0)
     }
 
@@ -108,13 +108,13 @@ import Testing
         let domain = try Domain(name: "org.example.App", layer: .domain)
         func keys(_ range: Range<Int>) throws -> [ChangeProposal] {
             let keys = try range.map { try Key("\($0)") }
-            return [ChangeProposal(domain: domain, removed: keys, origin: ":1.1")]
+            return [ChangeProposal(domain: domain, removed: keys, origin: "")]
         }
         let most = ActionJoining.mostKeys
-        #expect(change(try keys(0..<most), by: ":1.1", at: 0) == 0)
-        #expect(change(try keys(0..<1), by: ":1.1", at: 1) == 1)
-        #expect(change(try keys(most..<(most + 1)), by: ":1.1", at: 2) == 0)
-        #expect(change(try keys(0..<(most + 1)), by: ":1.1", at: 3) == 0)
-        #expect(change(try keys(0..<1), by: ":1.1", at: 4) == 0)
+        #expect(change(try keys(0..<most), by: 1, at: 0) == 0)
+        #expect(change(try keys(0..<1), by: 1, at: 1) == 1)
+        #expect(change(try keys(most..<(most + 1)), by: 1, at: 2) == 0)
+        #expect(change(try keys(0..<(most + 1)), by: 1, at: 3) == 0)
+        #expect(change(try keys(0..<1), by: 1, at: 4) == 0)
     }
 }

@@ -9,7 +9,8 @@ import Testing
         ("/org/gnome/nautilus/window-state/", "start-with-sidebar"),
         ("org.gtk.Settings.FileChooser", "window-size"), ("org.example.App", "WindowMaximized"),
         ("org.example.App", "main-window-geometry"), ("org.gnome.control-center", "last-panel"),
-        ("org.example.App", "window_is_maximized"), ("org.example.App", "is-maximized"),
+        ("org.example.App", "window_is_maximized"), ("thunar", "/last-view"),
+        ("org.gtk.settings.file-chooser", "date-format"), ("org.example.App", "is-maximized"),
     ])
     func `The size and the place of a window is state`(domain: String, key: String) {
         #expect(HistoryTerms.isState(key, in: domain))

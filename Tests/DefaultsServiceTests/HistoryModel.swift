@@ -12,6 +12,8 @@ struct HistoryModel {
         case joinsOvertaken
         /// What a program writes after an undo is a change like others.
         case noAnswers
+        /// What a program writes after an undo is in the way of what is taken back.
+        case answersCount
         /// Undo wants the generation that the action has left, not the value.
         case strictUndo
         /// A value that went there and back has left no trace.
@@ -193,10 +195,18 @@ struct HistoryModel {
         _ number: Int, _ kind: String, _ own: [Row], left: (Row) -> Int?, origins: [(String, Int)]
     ) -> TakingBack {
         func isLeft(_ row: Row) -> Bool {
-            effective(live[row.key]?.generation ?? 0, of: row.key) == left(row)
+            var generation = live[row.key]?.generation ?? 0
+            // What only answers an undo is not a choice.
+            while fault != .answersCount,
+                let answer = rows.last(where: { $0.key == row.key && $0.last == generation }),
+                actions[answer.action]?.kind == "answer"
+            {
+                generation = answer.base
+            }
+            return effective(generation, of: row.key) == left(row)
         }
         func isSame(_ row: Row) -> Bool {
-            fault != .strictUndo && !isLeft(row) && live[row.key]?.value == row.was
+            fault != .strictUndo && live[row.key]?.value == row.was
         }
         let changed = own.filter { !isSame($0) }
         return TakingBack(

@@ -35,7 +35,9 @@ private final class OneChange: Sendable {
         guard !isMade.exchange(true, ordering: .relaxed) else { return }
         service.assumeIsolated { service in
             let settings = service.settings
-            let caller = Caller(access: .full, program: .connection(name), origin: name) { nil }
+            let caller = Caller(
+                access: .full, program: TestCaller.program(named: name), origin: name
+            ) { nil }
             do {
                 try settings.set(
                     Domain(domain, on: settings.store.hosts), Key(key),

@@ -1,3 +1,4 @@
+import DefaultsModel
 import DefaultsProtocol
 import Glibc
 import Synchronization
@@ -157,13 +158,26 @@ struct TestCaller: Sendable {
     }
 }
 
-extension TestCaller.Kind {
-    /// What the bus or the kernel would say.
+extension TestCaller {
+    /// The process of a caller.
     ///
     /// - Parameter number: Which of the callers it is. Each is a process of its own, above the numbers
     ///   that Linux gives to processes.
+    fileprivate static func process(_ number: UInt32) -> UInt32 { 5_000_000 + number }
+
+    /// The program that makes the changes of a caller with a name.
+    static func program(named name: String) -> WriteRates.Program {
+        name.split(separator: ".").last.flatMap { UInt32($0) }.map { .process(process($0)) }
+            ?? .connection(name)
+    }
+}
+
+extension TestCaller.Kind {
+    /// What the bus or the kernel would say.
+    ///
+    /// - Parameter number: Which of the callers it is.
     func credentials(_ number: UInt32) -> PeerCredentials? {
-        let (user, process) = (geteuid(), 5_000_000 + number)
+        let (user, process) = (geteuid(), TestCaller.process(number))
         return switch self {
         case .own: PeerCredentials(userID: user, processID: process, place: .own)
         case .application(let id):

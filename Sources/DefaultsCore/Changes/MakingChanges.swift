@@ -18,6 +18,8 @@ package struct ChangeOptions {
     /// Actions of the history, each by its first generation.
     struct TakenBackActions {
         let references: [Generation]
+        /// Who has made them.
+        let authors: Set<ChangeAuthor>
         /// Whether they are undo actions, which are done again.
         let isRedo: Bool
     }
@@ -60,7 +62,8 @@ extension Settings {
         let note = history.note(of: proposals, by: caller, options)
         for index in parts.indices { parts[index].proposal.note = note }
         // First the journal, then the overlay for readers, then the page of counters.
-        let changes = try commit(parts)
+        let changes = try commit(parts, by: caller.program)
+        if let takingBack = options.takingBack { history.note(takingBack, in: proposals) }
         for proposal in proposals { quotas.noteRate(of: proposal, by: caller) }
         let generation = changes[0].generation
         let visible = changes.filter { !$0.proposal.changesNothing }
@@ -113,14 +116,14 @@ extension Settings {
     package func commit(_ proposal: ChangeProposal) throws -> ChangeSet {
         var proposal = proposal
         proposal.note = proposal.note ?? history.noteOfService()
-        return try commit([(proposal, store.database.growth(by: proposal))])[0]
+        return try commit([(proposal, store.database.growth(by: proposal))], by: nil)[0]
     }
 
     private func commit(
-        _ parts: [(proposal: ChangeProposal, growth: Growth)]
+        _ parts: [(proposal: ChangeProposal, growth: Growth)], by program: WriteRates.Program?
     ) throws -> [ChangeSet] {
         let changes = try store.commit(parts)
-        history.note(changes.map(\.proposal), at: changes[0].generation)
+        history.note(changes.map(\.proposal), at: changes[0].generation, by: program)
         for (proposal, growth) in parts {
             noteChange(of: proposal.domain)
             usage.note(growth, of: proposal.domain)

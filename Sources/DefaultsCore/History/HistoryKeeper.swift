@@ -31,8 +31,16 @@ package final class HistoryKeeper {
     private var reads = 0
     /// The last actions, with which changes may go on.
     private var joining = ActionJoining()
-    /// When something was last taken back or done again, and in which domains.
-    private var lastTakingBack: (instant: Int64, domains: Set<Domain>)?
+    /// What was last taken back or done again.
+    private var lastTakingBack: TakingBack?
+
+    /// What was taken back or done again.
+    private struct TakingBack {
+        let instant: Int64
+        let domains: Set<Domain>
+        /// Whose actions it were.
+        let authors: Set<ChangeAuthor>
+    }
 
     init(
         by policies: Policies, of writers: WriterLog, on loop: EventLoop,
@@ -69,10 +77,10 @@ package final class HistoryKeeper {
         if let takingBack = options.takingBack {
             (kind, references) = (takingBack.isRedo ? .redo : .undo, takingBack.references)
         }
-        if kind == .change, isAnswer(change, by: author.program) { kind = .answer }
+        if kind == .change, isAnswer(change, by: author) { kind = .answer }
         var note = ChangeNote(
             author: author, kind: kind, time: Int64(date()), references: references)
-        note.action = joining.action(of: change, note, by: caller.origin, at: instant)
+        note.action = joining.action(of: change, note, by: caller.program, at: instant)
         return note
     }
 
@@ -93,14 +101,18 @@ package final class HistoryKeeper {
     /// - Parameters:
     ///   - change: What has changed in each domain.
     ///   - generation: The generation of the change.
-    func note(_ change: [ChangeProposal], at generation: Generation) {
+    ///   - program: The program that has made it; nil if no call has requested it.
+    func note(
+        _ change: [ChangeProposal], at generation: Generation, by program: WriteRates.Program?
+    ) {
         guard let note = change.first?.note else { return }
-        // Changes that no call has requested have no origin.
-        let connection = change.first.flatMap { $0.origin.isEmpty ? nil : $0.origin }
-        joining.note(change, note, at: generation, by: connection, at: instant)
-        if note.kind.isTakingBack {
-            lastTakingBack = (instant, Set(change.map(\.domain)))
-        }
+        joining.note(change, note, at: generation, by: program, at: instant)
+    }
+
+    /// Takes note of what was taken back.
+    func note(_ actions: ChangeOptions.TakenBackActions, in change: [ChangeProposal]) {
+        lastTakingBack = TakingBack(
+            instant: instant, domains: Set(change.map(\.domain)), authors: actions.authors)
     }
 
     /// The time by the clock that has no steps, in milliseconds.
@@ -113,10 +125,12 @@ package final class HistoryKeeper {
     ///
     /// A dialog that is open shows the earlier value, and writes it, or what goes with it, as its own. It
     /// is not a person's action: undo and redo pass over it.
-    private func isAnswer(_ change: [ChangeProposal], by program: String) -> Bool {
-        guard let lastTakingBack, program != Self.tool else { return false }
-        return instant - lastTakingBack.instant <= Self.longestAnswer
-            && change.allSatisfy { lastTakingBack.domains.contains($0.domain) }
+    private func isAnswer(_ change: [ChangeProposal], by author: ChangeAuthor) -> Bool {
+        guard let lastTakingBack, author.program != Self.tool,
+            instant - lastTakingBack.instant <= Self.longestAnswer
+        else { return false }
+        return !author.program.isEmpty && lastTakingBack.authors.contains(author)
+            || change.allSatisfy { lastTakingBack.domains.contains($0.domain) }
     }
 
     // MARK: Reading

@@ -119,7 +119,8 @@ extension Settings {
         let proposals = try proposals(for: chosen, origin: caller.origin)
         guard !proposals.isEmpty else { return (nil, plan.items) }
         var changing = ChangeOptions(isDurable: options.isDurable, isUndo: true)
-        changing.takingBack = .init(references: plan.references, isRedo: request.isRedo)
+        changing.takingBack = .init(
+            references: plan.references, authors: plan.authors, isRedo: request.isRedo)
         let generation = try await withCheckedThrowingContinuation {
             (continuation: CheckedContinuation<Generation, any Error>) in
             do {
@@ -226,17 +227,7 @@ extension ContractError {
                 .nothingChanged)
         case .goneOn(let number):
             self.init(.conflict, "Action \(number) has gone on since.", .readAgain)
-        case .wrongKind(let number, .undo):
-            self.init(
-                .invalidArguments,
-                "Action \(number) is an undo. Redo does again what it has taken back.",
-                .nothingChanged)
-        case .wrongKind(let number, .redo):
-            self.init(
-                .invalidArguments,
-                "Action \(number) is a redo. Undo the action that it has done again.",
-                .nothingChanged)
-        case .wrongKind(let number, _):
+        case .notUndo(let number):
             self.init(
                 .invalidArguments, "Action \(number) is not an undo. Undo takes it back.",
                 .nothingChanged)

@@ -2,12 +2,13 @@ import DefaultsTerms
 
 /// Decides which changes are one action: what a person would call one thing.
 ///
-/// A dialog makes several changes at one click, and a slider makes one after the other. So a change goes on
-/// with the last action of its connection after a short pause. The decision falls once, when the change is
+/// A dialog makes several changes at one click, some by GSettings and some by Xfconf, and a slider makes one
+/// after the other. So a change goes on with the last action of its program, whatever the connection, after
+/// a short pause. The decision falls once, when the change is
 /// made, and stays with the change as ``ChangeNote/action``. Nothing that happens to the disk alters it.
 ///
 /// Invariants:
-/// 1. Actions of two connections are never one.
+/// 1. Actions of two programs, or of two processes of one, are never one.
 /// 2. All keys of a change are in the same action.
 /// 3. An action has no key that another one has changed between two of its own changes, so the key has one
 ///    earlier value in it.
@@ -25,10 +26,10 @@ package struct ActionJoining: Sendable {
     package static let longestAction: Int64 = 60_000
     /// The most keys of an action that goes on.
     package static let mostKeys = 256
-    /// The most connections whose last actions are remembered.
-    private static let mostConnections = 64
+    /// The most programs whose last actions are remembered.
+    private static let mostPrograms = 64
 
-    /// The last action of a connection.
+    /// The last action of a program.
     private struct Recent: Sendable {
         let id: Generation
         let author: ChangeAuthor
@@ -40,8 +41,8 @@ package struct ActionJoining: Sendable {
         var keyCount = 0
     }
 
-    /// The last actions that may go on, by connection.
-    private var recents: [String: Recent] = [:]
+    /// The last actions that may go on, by program.
+    private var recents: [WriteRates.Program: Recent] = [:]
 
     package init() {}
 
@@ -50,12 +51,13 @@ package struct ActionJoining: Sendable {
     /// - Parameters:
     ///   - change: What changes in each domain.
     ///   - note: Who makes it.
-    ///   - connection: The connection that it comes by.
+    ///   - program: The program that makes it.
     ///   - instant: When it is made, by a clock without steps, in milliseconds.
     package func action(
-        of change: [ChangeProposal], _ note: ChangeNote, by connection: String, at instant: Int64
+        of change: [ChangeProposal], _ note: ChangeNote, by program: WriteRates.Program,
+        at instant: Int64
     ) -> Generation? {
-        guard note.kind.goesOn, let recent = recents[connection], recent.kind == note.kind,
+        guard note.kind.goesOn, let recent = recents[program], recent.kind == note.kind,
             recent.author == note.author, instant - recent.began <= Self.longestAction
         else { return nil }
         var otherKeys = 0
@@ -77,40 +79,40 @@ package struct ActionJoining: Sendable {
     /// - Parameters:
     ///   - change: What has changed in each domain.
     ///   - generation: The generation of the change.
-    ///   - connection: The connection; nil if nothing goes on with the change.
+    ///   - program: The program; nil if nothing goes on with the change.
     package mutating func note(
         _ change: [ChangeProposal], _ note: ChangeNote, at generation: Generation,
-        by connection: String?, at instant: Int64
+        by program: WriteRates.Program?, at instant: Int64
     ) {
         let id = note.action ?? generation
         forget(before: instant, overtakenBy: change, of: id)
         if !note.references.isEmpty {
             recents = recents.filter { !note.references.contains($0.value.id) }
         }
-        guard let connection else { return }
+        guard let program else { return }
         let count = change.reduce(0) { $0 + $1.keys.count }
         guard note.kind.goesOn, !change.contains(where: \.clearsDomain), count <= Self.mostKeys
         else {
-            recents[connection] = nil
+            recents[program] = nil
             return
         }
-        if recents[connection]?.id != id {
-            makeRoom(for: connection)
-            recents[connection] = Recent(
+        if recents[program]?.id != id {
+            makeRoom(for: program)
+            recents[program] = Recent(
                 id: id, author: note.author, kind: note.kind, began: instant, ended: instant)
         }
-        recents[connection]?.ended = instant
+        recents[program]?.ended = instant
         for proposal in change {
             for key in proposal.keys {
-                let known = recents[connection]?.keys[proposal.domain, default: [:]]
+                let known = recents[program]?.keys[proposal.domain, default: [:]]
                     .updateValue(true, forKey: key)
-                if known == nil { recents[connection]?.keyCount += 1 }
+                if known == nil { recents[program]?.keyCount += 1 }
             }
         }
     }
 
-    private mutating func makeRoom(for connection: String) {
-        guard recents.count >= Self.mostConnections, recents[connection] == nil,
+    private mutating func makeRoom(for program: WriteRates.Program) {
+        guard recents.count >= Self.mostPrograms, recents[program] == nil,
             let oldest = recents.min(by: { $0.value.ended < $1.value.ended })
         else { return }
         recents[oldest.key] = nil
@@ -120,18 +122,18 @@ package struct ActionJoining: Sendable {
     private mutating func forget(
         before instant: Int64, overtakenBy change: [ChangeProposal], of id: Generation
     ) {
-        for (connection, recent) in recents where recent.id != id {
+        for (program, recent) in recents where recent.id != id {
             if instant - recent.ended > Self.longestPause {
-                recents[connection] = nil
+                recents[program] = nil
                 continue
             }
             for proposal in change {
                 guard let own = recent.keys[proposal.domain] else { continue }
                 if proposal.clearsDomain {
-                    recents[connection]?.keys[proposal.domain] = own.mapValues { _ in false }
+                    recents[program]?.keys[proposal.domain] = own.mapValues { _ in false }
                 }
                 for key in proposal.keys where own[key] != nil {
-                    recents[connection]?.keys[proposal.domain]?[key] = false
+                    recents[program]?.keys[proposal.domain]?[key] = false
                 }
             }
         }

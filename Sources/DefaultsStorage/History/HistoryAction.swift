@@ -40,20 +40,11 @@ struct HistoryAction: Equatable {
         note = row.text(at: 9) ?? ""
     }
 
-    /// Finds an action by its first generation; nil if there is none.
-    init?(_ id: Int64, on connection: Connection) throws(SQLiteError) {
-        try self.init("id", id, on: connection)
-    }
-
     /// Finds an action by its number; nil if there is none.
     init?(number: Int64, on connection: Connection) throws(SQLiteError) {
-        try self.init("number", number, on: connection)
-    }
-
-    private init?(_ column: String, _ value: Int64, on connection: Connection) throws(SQLiteError) {
         let select = try connection.prepare(
-            "SELECT \(HistoryAction.columns) FROM actions WHERE \(column) = ?1")
-        try select.bind(value, at: 1)
+            "SELECT \(HistoryAction.columns) FROM actions WHERE number = ?1")
+        try select.bind(number, at: 1)
         guard try select.step() else { return nil }
         self.init(select)
     }

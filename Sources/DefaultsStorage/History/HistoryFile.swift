@@ -78,6 +78,8 @@ final class HistoryFile {
         connection = try Connection(path: path, flags: .readWrite, vfs: "unix-excl")
         try connection.pragma("trusted_schema", "OFF")
         try connection.pragma("secure_delete", "ON")
+        // A file for sorting would be outside of the directory, where the service may not write.
+        try connection.pragma("temp_store", "MEMORY")
         try connection.pragma("cache_size", "-256")
         let isNew = try connection.pragma("schema_version") == "0"
         if isNew { try connection.pragma("auto_vacuum", "INCREMENTAL") }
@@ -217,7 +219,9 @@ final class HistoryStatements {
     let insertDomain: Statement
     /// The generation from which on no change of a domain is missing.
     let knownFrom: Statement
+    let findAction: Statement
     let insertAction: Statement
+    let extendAction: Statement
     let insertReference: Statement
     let findAuthor: Statement
     let addBytes: Statement
@@ -257,6 +261,10 @@ final class HistoryStatements {
             INSERT INTO actions (id, number, last, began, ended, author, kind, day, keys, lost, note)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10)
             """)
+        findAction = try connection.prepare(
+            "SELECT \(HistoryAction.columns) FROM actions WHERE id = ?1")
+        extendAction = try connection.prepare(
+            "UPDATE actions SET last = max(last, ?2), ended = ?3, keys = keys + ?4 WHERE id = ?1")
         insertReference = try connection.prepare(
             "INSERT OR IGNORE INTO refs (action, ref) VALUES (?1, ?2)")
         findAuthor = try connection.prepare(
@@ -277,6 +285,13 @@ extension HistoryFile {
         return try statements.findDomain.step() ? statements.findDomain.integer(at: 0) : nil
     }
 
+    /// An action by its first generation; nil if there is none.
+    func action(_ id: Int64) throws(SQLiteError) -> HistoryAction? {
+        defer { statements.findAction.reset() }
+        try statements.findAction.bind(id, at: 1)
+        return try statements.findAction.step() ? HistoryAction(statements.findAction) : nil
+    }
+
     /// The newest row of a key; nil if there is none, or if it is damaged.
     func newestRow(of key: String, in domain: Int64) throws(SQLiteError) -> HistoryRow? {
         defer { statements.newest.reset() }
@@ -290,13 +305,20 @@ extension HistoryFile {
     func effective(
         _ generation: Int64, of key: String, in domain: Int64
     ) throws(SQLiteError) -> Int64 {
+        try row(endingAt: generation, of: key, in: domain)?.origin ?? generation
+    }
+
+    /// The row of a key whose last change a generation is; nil if there is none, or if it is damaged.
+    func row(
+        endingAt generation: Int64, of key: String, in domain: Int64
+    ) throws(SQLiteError) -> HistoryRow? {
         defer { statements.ending.reset() }
         try statements.ending.bind(domain, at: 1)
         try statements.ending.bind(key, at: 2)
         try statements.ending.bind(generation, at: 3)
         guard try statements.ending.step(), let row = HistoryRow(statements.ending),
             row.last == generation
-        else { return generation }
-        return row.origin ?? generation
+        else { return nil }
+        return row
     }
 }

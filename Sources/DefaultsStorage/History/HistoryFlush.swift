@@ -38,9 +38,21 @@ struct HistoryFlush {
         self.store = try LiveValues(store)
     }
 
+    /// By how much the history has grown.
+    struct Growth {
+        var rows = 0
+        var bytes: Int64 = 0
+        /// Whether it has a day more.
+        var isNewDay = false
+    }
+
     /// Writes it.
-    func write() throws(SQLiteError) {
+    ///
+    /// - Returns: What was added.
+    func write() throws(SQLiteError) -> Growth {
+        var growth = Growth()
         try connection.transaction { () throws(SQLiteError) in
+            growth = Growth()
             var meta = try HistoryMeta(of: connection)
             let before = meta
             let stored = try store.generation()
@@ -50,14 +62,18 @@ struct HistoryFlush {
                 // What there is, is removed in a quiet moment.
                 meta.noteGap(upTo: max(meta.noted, batch.generation.column), at: time)
             } else {
-                try writeActions(in: &meta)
+                try writeActions(in: &meta, &growth)
                 meta.noted = max(meta.noted, batch.generation.column)
             }
+            growth.isNewDay = meta.days != before.days
             if meta != before { try meta.write(on: connection) }
         }
+        return growth
     }
 
-    private func writeActions(in meta: inout HistoryMeta) throws(SQLiteError) {
+    private func writeActions(
+        in meta: inout HistoryMeta, _ growth: inout Growth
+    ) throws(SQLiteError) {
         let actions = batch.changes.history.actions
         for (domain, generation) in batch.changes.history.missed
         where domain.hasHistory && generation.column > meta.noted {
@@ -66,7 +82,7 @@ struct HistoryFlush {
         guard !actions.isEmpty else { return }
         let after = ValuesAfter(actions, batch.changes.domains)
         for (index, action) in actions.enumerated() where action.last.column > meta.noted {
-            try write(action, after: { after[index, $0, $1] }, in: &meta)
+            try write(action, after: { after[index, $0, $1] }, in: &meta, &growth)
         }
     }
 
@@ -100,7 +116,8 @@ struct HistoryFlush {
     }
 
     private func write(
-        _ action: PendingAction, after: (Domain, Key) -> PendingEntry?, in meta: inout HistoryMeta
+        _ action: PendingAction, after: (Domain, Key) -> PendingEntry?,
+        in meta: inout HistoryMeta, _ growth: inout Growth
     ) throws(SQLiteError) {
         var found = Found()
         for (domain, part) in action.parts {
@@ -114,7 +131,9 @@ struct HistoryFlush {
             try find(part, of: domain, in: action, after: after, noted: meta.noted, &found)
         }
         guard !found.candidates.isEmpty || found.missing > 0 else { return }
-        if try HistoryAction(action.id.column, on: connection) != nil {
+        growth.rows += found.candidates.count + 1
+        growth.bytes += found.candidates.reduce(0) { $0 + $1.row.size }
+        if try file.action(action.id.column) != nil {
             try extend(to: action, found)
         } else {
             try insert(action, by: number(of: action.note.author), found, in: &meta)
@@ -226,14 +245,12 @@ struct HistoryFlush {
 
     /// Notes that an action has gone on, or that it is looked at again.
     private func extend(to action: PendingAction, _ found: Found) throws(SQLiteError) {
-        let update = try connection.prepare(
-            "UPDATE actions SET last = max(last, ?2), ended = ?3, keys = keys + ?4 WHERE id = ?1")
         let added = found.candidates.count { !$0.goesOn(with: action) } + found.missing
-        try update.bind(action.id.column, at: 1)
-        try update.bind(action.last.column, at: 2)
-        try update.bind(action.endTime, at: 3)
-        try update.bind(Int64(added), at: 4)
-        try update.run()
+        try file.statements.extendAction.bind(action.id.column, at: 1)
+        try file.statements.extendAction.bind(action.last.column, at: 2)
+        try file.statements.extendAction.bind(action.endTime, at: 3)
+        try file.statements.extendAction.bind(Int64(added), at: 4)
+        try file.statements.extendAction.run()
     }
 
     // MARK: Writing
@@ -334,7 +351,7 @@ struct HistoryFlush {
         guard try select.step() else { return nil }
         let (base, last) = (select.integer(at: 0), select.integer(at: 1))
         select.reset()
-        return isUndo ? try file.effective(base, of: row.key, in: row.domain) : last
+        return try file.effective(isUndo ? base : last, of: row.key, in: row.domain)
     }
 
     // MARK: Domains and authors

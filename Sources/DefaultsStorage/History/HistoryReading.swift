@@ -125,7 +125,7 @@ struct HistoryReading {
     ) throws(SQLiteError) -> (ActionSummary, [ActionChange])? {
         guard let action = try HistoryAction(number: Int64(clamping: number), on: connection)
         else { return nil }
-        let undone = try undoneKeys(of: action)
+        let undone = try undoneKeys(of: action.id)
         var changes: [ActionChange] = []
         for row in try rows(of: action.id) {
             guard let (domain, key) = try names(of: row) else { continue }
@@ -142,7 +142,7 @@ struct HistoryReading {
     }
 
     private func summary(of action: HistoryAction) throws(SQLiteError) -> ActionSummary {
-        let undone = try undoneKeys(of: action)
+        let undone = try undoneKeys(of: action.id)
         let keys = try keys(of: action)
         return ActionSummary(
             number: UInt64(clamping: action.number), first: .init(known: action.id),
@@ -183,7 +183,7 @@ struct HistoryReading {
     private static let lostNote =
         "A power cut, or an older copy of the database, has taken it away."
 
-    private func author(_ number: Int64) throws(SQLiteError) -> ChangeAuthor {
+    func author(_ number: Int64) throws(SQLiteError) -> ChangeAuthor {
         let select = try connection.prepare(
             "SELECT program, application, machine, owner FROM authors WHERE id = ?1")
         try select.bind(number, at: 1)
@@ -216,32 +216,50 @@ struct HistoryReading {
         return rows
     }
 
-    /// The keys of an action that an undo has taken back which was not done again; of an undo those that were
-    /// done again.
-    func undoneKeys(of action: HistoryAction) throws(SQLiteError) -> Set<HistoryRow.Place> {
-        let isUndo = action.kind == .undo
-        let opposite = isUndo ? HistoryTerms.Kind.redo : .undo
-        let notDoneAgain =
-            isUndo
-            ? ""
-            : """
-            AND NOT EXISTS (SELECT 1 FROM refs AS again JOIN actions AS redo ON redo.id = again.action
-                    AND redo.kind = \(HistoryTerms.Kind.redo.number) AND redo.lost = 0
-                JOIN rows AS redone ON redone.action = redo.id AND redone.domain = rows.domain
-                    AND redone.key = rows.key
-                WHERE again.ref = refs.action)
-            """
+    /// How often an action, its undo, the redo of that, and so on, are followed.
+    private static let mostMovements = 32
+
+    /// The keys of an action that are taken back: by an undo or, of an undo, by a redo, which is not taken back
+    /// itself.
+    ///
+    /// - Parameter movements: Undo and redo actions that do not count.
+    func undoneKeys(
+        of action: Int64, without movements: Set<Int64> = [], depth: Int = 0
+    ) throws(SQLiteError) -> Set<HistoryRow.Place> {
+        guard depth < HistoryReading.mostMovements else { return [] }
         let select = try connection.prepare(
             """
-            SELECT DISTINCT rows.domain, rows.key FROM refs
-                JOIN actions ON actions.id = refs.action AND actions.kind = \(opposite.number)
-                    AND actions.lost = 0
-                JOIN rows ON rows.action = refs.action
-                JOIN rows AS own ON own.action = refs.ref AND own.domain = rows.domain
-                    AND own.key = rows.key
-                WHERE refs.ref = ?1 \(notDoneAgain)
+            SELECT refs.action FROM refs JOIN actions ON actions.id = refs.action AND actions.lost = 0
+                WHERE refs.ref = ?1
             """)
-        try select.bind(action.id, at: 1)
+        try select.bind(action, at: 1)
+        var movers: [Int64] = []
+        while try select.step() { movers.append(select.integer(at: 0)) }
+        select.reset()
+        var places: Set<HistoryRow.Place> = []
+        // A movement comes after what it moves, in a file that nobody has forged.
+        for mover in movers where mover > action && !movements.contains(mover) {
+            let moved = try keys(of: action, movedBy: mover)
+            if moved.isEmpty { continue }
+            places.formUnion(
+                moved.subtracting(
+                    try undoneKeys(of: mover, without: movements, depth: depth + 1)))
+        }
+        return places
+    }
+
+    private func keys(
+        of action: Int64, movedBy mover: Int64
+    ) throws(SQLiteError) -> Set<HistoryRow.Place> {
+        let select = try connection.prepare(
+            """
+            SELECT rows.domain, rows.key FROM rows
+                JOIN rows AS own ON own.action = ?1 AND own.domain = rows.domain
+                    AND own.key = rows.key
+                WHERE rows.action = ?2
+            """)
+        try select.bind(action, at: 1)
+        try select.bind(mover, at: 2)
         var places: Set<HistoryRow.Place> = []
         while try select.step() {
             places.insert(
@@ -302,11 +320,24 @@ struct HistoryReading {
     ) throws(SQLiteError) -> HistoryTerms.Standing {
         if row.isVoid { return .void }
         if isUndone { return .undone }
-        let effective = try file.effective(
-            generation(of: live, row.key, in: row.domain), of: row.key, in: row.domain)
-        let holds = action.kind == .undo ? row.origin : row.last
-        if !action.isLost, effective == holds { return .holds }
+        if !action.isLost, try has(live, whatWasLeftBy: row) { return .holds }
         return live.archive == row.was ? .same : .changed
+    }
+
+    /// Whether a key has what an action has left there, or has got it back since.
+    ///
+    /// What a program has only answered to an undo does not count: it is not what a person has chosen.
+    func has(
+        _ live: LiveValues.Live, whatWasLeftBy row: HistoryRow
+    ) throws(SQLiteError) -> Bool {
+        var generation = try generation(of: live, row.key, in: row.domain)
+        for _ in 0..<HistoryReading.mostMovements {
+            guard let answer = try file.row(endingAt: generation, of: row.key, in: row.domain),
+                try file.action(answer.action)?.kind == .answer
+            else { break }
+            generation = answer.base
+        }
+        return try file.effective(generation, of: row.key, in: row.domain) == row.left
     }
 
     // MARK: At a time

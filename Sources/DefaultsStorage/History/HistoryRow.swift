@@ -25,6 +25,9 @@ struct HistoryRow: Equatable {
     /// What the key had; nil for no value.
     var was: [UInt8]?
 
+    /// The generation whose value the key has after the action.
+    var left: Int64 { origin ?? last }
+
     /// The columns, in the order of ``init(_:)``.
     static let columns =
         "rows.id, rows.domain, rows.key, rows.base, rows.first, rows.last, rows.origin, rows.action, rows.void, rows.checksum, rows.was"

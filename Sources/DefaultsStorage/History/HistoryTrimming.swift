@@ -38,13 +38,16 @@ struct HistoryTrimming {
     }
 
     /// Removes everything.
-    func forgetAll() throws(SQLiteError) {
+    ///
+    /// - Returns: Whether there was anything.
+    func forgetAll() throws(SQLiteError) -> Bool {
         guard
             try number("SELECT (SELECT count(*) FROM actions) + (SELECT count(*) FROM domains)") > 0
-        else { return }
+        else { return false }
         for table in ["rows", "refs", "actions", "authors", "domains"] {
             try connection.execute("DELETE FROM \(table)")
         }
+        return true
     }
 
     /// Does one step.
@@ -251,6 +254,7 @@ struct HistoryTrimming {
     ///
     /// - Returns: Whether there were any.
     private func remove(_ rows: [Surplus]) throws(SQLiteError) -> Bool {
+        guard !rows.isEmpty else { return false }
         let delete = try connection.prepare("DELETE FROM rows WHERE id = ?1")
         let update = try connection.prepare(
             """
@@ -265,7 +269,7 @@ struct HistoryTrimming {
             try update.bind(row.last, at: 3)
             try update.run()
         }
-        return !rows.isEmpty
+        return true
     }
 
     private func number(_ sql: String) throws(SQLiteError) -> Int64 {

@@ -38,6 +38,8 @@ package struct TakingBackPlan: Sendable {
 
     /// The actions, by their first generations.
     package let references: [Generation]
+    /// Who has made them.
+    package let authors: Set<ChangeAuthor>
     /// The keys, each once.
     package var items: [Item]
     /// The generation of the store that it was made for: no key may have changed since.
@@ -54,8 +56,8 @@ package enum TakingBackObstacle: Error, Sendable, Equatable {
     case lost(UInt64)
     /// The action has gone on since the caller has seen it.
     case goneOn(UInt64)
-    /// It is, or is not, an undo.
-    case wrongKind(UInt64, HistoryTerms.Kind)
+    /// It is to be done again, and is not an undo.
+    case notUndo(UInt64)
 }
 
 extension HistoryReading {
@@ -64,35 +66,41 @@ extension HistoryReading {
         _ request: TakingBackRequest, at generation: Int64, of store: LiveValues,
         in file: HistoryFile
     ) throws -> TakingBackPlan {
+        var actions: [HistoryAction] = []
+        for (number, last) in request.actions.sorted(by: { $0.number < $1.number }) {
+            actions.append(try action(number, last: last, isRedo: request.isRedo, in: file))
+        }
+        // What an undo has taken back that is taken back itself is there again.
+        let own = Set(actions.map(\.id))
         var rows: [HistoryRow.Place: [HistoryRow]] = [:]
-        var references: [Generation] = []
         var incomplete: [(UInt64, Int, Int)] = []
         var order: [HistoryRow.Place] = []
-        for (number, last) in request.actions.sorted(by: { $0.number < $1.number }) {
-            let action = try action(number, last: last, isRedo: request.isRedo, in: file)
-            let own = try self.rows(of: action.id)
-            if own.count < action.keys {
-                incomplete.append((number, own.count, Int(clamping: action.keys)))
+        for action in actions {
+            let all = try self.rows(of: action.id)
+            if all.count < action.keys {
+                incomplete.append(
+                    (UInt64(clamping: action.number), all.count, Int(clamping: action.keys)))
             }
-            let done = try undoneKeys(of: action)
-            let chosen = try own.filter { row throws(SQLiteError) in
+            let done = try undoneKeys(of: action.id, without: own)
+            let chosen = try all.filter { row throws(SQLiteError) in
                 !row.isVoid && !done.contains(row.place)
             }
             for row in chosen where try concerns(row, request) {
                 if rows[row.place] == nil { order.append(row.place) }
                 rows[row.place, default: []].append(row)
             }
-            references.append(Generation(known: action.id))
         }
         var items: [TakingBackPlan.Item] = []
         for place in order {
-            if let item = try item(rows[place] ?? [], request.isRedo, of: store, in: file) {
-                items.append(item)
-            }
+            // An action that began earlier may have changed the key later.
+            let changes = (rows[place] ?? []).sorted { $0.first < $1.first }
+            if let item = try item(changes, of: store, in: file) { items.append(item) }
         }
         return TakingBackPlan(
-            references: references, items: items, generation: .init(known: generation),
-            incomplete: incomplete)
+            references: actions.map { Generation(known: $0.id) },
+            authors: try Set(
+                actions.map { action throws(SQLiteError) in try author(action.author) }),
+            items: items, generation: .init(known: generation), incomplete: incomplete)
     }
 
     private func action(
@@ -106,9 +114,7 @@ extension HistoryReading {
         guard UInt64(clamping: action.last) == last else {
             throw TakingBackObstacle.goneOn(number)
         }
-        guard (action.kind == .undo) == isRedo, action.kind != .redo else {
-            throw TakingBackObstacle.wrongKind(number, action.kind)
-        }
+        guard action.kind == .undo || !isRedo else { throw TakingBackObstacle.notUndo(number) }
         return action
     }
 
@@ -124,23 +130,20 @@ extension HistoryReading {
     ///
     /// - Parameter rows: What the actions have done to it, the oldest first.
     private func item(
-        _ rows: [HistoryRow], _ isRedo: Bool, of store: LiveValues, in file: HistoryFile
+        _ rows: [HistoryRow], of store: LiveValues, in file: HistoryFile
     ) throws(SQLiteError) -> TakingBackPlan.Item? {
         guard let first = rows.first, let last = rows.last, let (domain, key) = try names(of: first)
         else { return nil }
         let live = try store.value(of: first.key, in: domain)
         // Each action has found what the one before it has left, and the last one what is there now.
-        func left(by row: HistoryRow) -> Int64? { isRedo ? row.origin : row.last }
-        var holds =
-            try file.effective(
-                generation(of: live, first.key, in: first.domain), of: first.key, in: first.domain)
-            == left(by: last)
+        var holds = try has(live, whatWasLeftBy: last)
         for (earlier, later) in zip(rows, rows.dropFirst()) {
             let found = try file.effective(later.base, of: later.key, in: later.domain)
-            if found != left(by: earlier) { holds = false }
+            if found != earlier.left { holds = false }
         }
+        let isSame = live.archive == first.was
         return TakingBackPlan.Item(
             domain: domain, key: key, now: KnownValue(known: live.archive), target: first.was,
-            standing: holds ? .holds : live.archive == first.was ? .same : .changed)
+            standing: isSame ? .same : holds ? .holds : .changed)
     }
 }

@@ -1,4 +1,5 @@
 package import DefaultsModel
+internal import DefaultsTerms
 internal import Glibc
 internal import SQLite
 
@@ -11,7 +12,13 @@ extension DurableWriter {
     /// finds that the store is ahead of it.
     func noteInHistory(_ batch: FlushBatch) {
         guard let rules = batch.history, batch.generation != generationInHistory else { return }
-        if rules != historyRules { (historyRules, isHistoryTrimmed) = (rules, false) }
+        if rules != historyRules {
+            (historyRules, historyChores.isDue) = (rules, true)
+        } else if rules.isOff, !historyChores.isDue {
+            // It is empty, and has no part in what is written.
+            generationInHistory = batch.generation
+            return
+        }
         // On a disk that is nearly full it must not take the space of the settings.
         // It may write as much again as the database, to its log and to its file.
         let least = DurableWriter.leastSpaceForHistory + 4 * batch.addedBytes
@@ -21,8 +28,10 @@ extension DurableWriter {
         do {
             let time = Int64(Glibc.time(nil))
             let file = try openHistory(at: time)
-            try HistoryFlush(batch, by: rules, into: file, from: openConnection, at: time).write()
-            if !batch.changes.history.isEmpty { isHistoryTrimmed = false }
+            let growth = try HistoryFlush(
+                batch, by: rules, into: file, from: openConnection, at: time
+            ).write()
+            historyChores.note(growth, by: rules)
             generationInHistory = batch.generation
             historyTrouble = nil
         } catch {
@@ -66,7 +75,7 @@ extension DurableWriter {
     // MARK: Upkeep
 
     /// Whether the history may be above its bounds.
-    var hasHistoryChores: Bool { history != nil && !isHistoryTrimmed }
+    var hasHistoryChores: Bool { history != nil && historyChores.isDue }
 
     /// Keeps the history within its bounds.
     ///
@@ -77,17 +86,20 @@ extension DurableWriter {
             let trimming = HistoryTrimming(
                 of: history, by: historyRules, at: Int64(Glibc.time(nil)))
             if historyRules.isOff {
-                try trimming.forgetAll()
+                if try trimming.forgetAll() { historyChores.hasRemoved = true }
                 HistoryFile.removeAside(in: place.directory)
             } else if try trimming.trimSome() {
+                historyChores.hasRemoved = true
                 return true
             }
-            try trimming.finish()
+            if historyChores.hasRemoved { try trimming.finish() }
+            historyChores = HistoryChores(isDue: false)
         } catch {
-            // It is tried again after the next flush.
             abandonHistory(after: error)
+            reportHistory(error.reason)
+            // It is tried again when more was added.
+            historyChores = HistoryChores(isDue: false)
         }
-        isHistoryTrimmed = true
         return false
     }
 
@@ -169,6 +181,33 @@ package struct HistoryValues: Sendable {
     package let values: [(key: Key, value: KnownValue)]
     /// Whether all keys of the domain are among them, if all were asked for.
     package let isComplete: Bool
+}
+
+/// Whether the history may be above its bounds.
+///
+/// That is found out by reading all of it, so it is not done after each flush.
+struct HistoryChores {
+    /// The most rows that are added before it is looked at again.
+    private static let mostRows = 512
+
+    /// What was added since it was looked at.
+    private var growth = HistoryFlush.Growth()
+    /// Whether it is to be looked at.
+    var isDue = true
+    /// Whether something was removed of it, so that its log still has that.
+    var hasRemoved = false
+
+    init(isDue: Bool = true) { self.isDue = isDue }
+
+    /// Takes note of what a flush has added.
+    mutating func note(_ added: HistoryFlush.Growth, by rules: HistoryRules) {
+        growth.rows += added.rows
+        growth.bytes += added.bytes
+        let mostBytes = min(rules[.bytesPerDomain], rules[.bytes]) / 64
+        if added.isNewDay || growth.rows > Self.mostRows || growth.bytes > mostBytes {
+            isDue = true
+        }
+    }
 }
 
 /// Whose history a writer keeps.

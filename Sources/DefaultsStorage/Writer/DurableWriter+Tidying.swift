@@ -91,10 +91,10 @@ extension DurableWriter {
             if makeSpace(on: connection, after: error) { return true }
             throw .storeFailure(file.path, error, .cannotWrite)
         }
-        if tidyHistory() { return true }
         if chores.hasReleasedReserve, reserve.takeBack() { chores.hasReleasedReserve = false }
         if chores.isReserveOfUse { chores.isReserveOfUse = reserve.make() }
-        return false
+        // The history comes last: nothing waits for it.
+        return tidyHistory()
     }
 
     /// Makes space for a smaller step after one that failed.

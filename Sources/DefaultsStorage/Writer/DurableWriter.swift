@@ -56,8 +56,8 @@ package actor DurableWriter {
     var generationInHistory: Generation?
     /// Whether what a power cut has taken from the history was noted.
     var isHistoryJudged = false
-    /// Whether the history is within its bounds.
-    var isHistoryTrimmed = false
+    /// What is to be done about the size of the history.
+    var historyChores = HistoryChores()
 
     /// Starts the thread and opens a second connection to the store of an open database.
     ///

@@ -97,9 +97,13 @@ struct History: HistoryCommand {
         let isOpen = query.since == nil && query.until == nil
         let listing = try await HistoryListing(
             query, of: scope, atMost: limit ?? (isOpen ? Self.standardLimit : nil),
-            choosing: HistoryChoice(hasAll: all, isByHand: byHand, text: find), asking: defaults)
+            choosing: HistoryChoice(
+                hasAll: all, isByHand: byHand, text: find, isShort: !json && !patch),
+            asking: defaults)
         guard !listing.actions.isEmpty || json || patch else {
-            throw NothingInHistory(reason: .noActions(scope, with: find, listing.knownFrom))
+            throw NothingInHistory(
+                reason: .noActions(
+                    scope, with: find, by: filter.program, listing.knownFrom))
         }
         try await print(listing.actions, defaults)
         guard !json, !patch else {

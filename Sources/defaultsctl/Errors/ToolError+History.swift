@@ -15,12 +15,14 @@ extension ToolError {
             + "\(HistoryOption.days.rawValue)' says who has set that.", refused)
 
     static func noActions(
-        _ scope: HistoryScope, with text: String? = nil, _ knownFrom: Int64
+        _ scope: HistoryScope, with text: String? = nil, by program: String? = nil,
+        _ knownFrom: Int64
     ) -> ToolError {
         let having = text.map { " with '\($0.inBrief)' in a domain, key or value" } ?? ""
+        let author = program.map { " by a program '\($0.inBrief)'" } ?? ""
         return ToolError(
-            "The history has no such change\(scope.words)\(having). \(HistoryWords.complete(from: knownFrom))",
-            refused)
+            "The history has no such change\(scope.words)\(author)\(having). "
+                + HistoryWords.complete(from: knownFrom), refused)
     }
 
     static func noActionNumber(_ word: String) -> ToolError {
@@ -65,10 +67,23 @@ extension ToolError {
         "The time of --until is before that of --since, so nothing is between them.", wrongLine)
 
     static let programWithoutTime = ToolError(
-        "--program needs the time since which what the program has changed is taken back: --since 10m.",
+        "--program needs a time, such as --since 10m: what the program has changed since then is taken back.",
         wrongLine)
 
     // MARK: Taking back
+
+    static func nothingKnown(
+        _ scope: HistoryScope, by program: String?, _ knownFrom: Int64
+    ) -> ToolError {
+        let author = program.map { " by a program '\($0.inBrief)'" } ?? ""
+        let advice =
+            scope.domain.map {
+                " 'defaultsctl history --find \($0.inBrief)' looks for it in all domains, keys and values."
+            } ?? ""
+        return ToolError(
+            "There is nothing to undo: the history has no change\(scope.words)\(author) at all.\(advice) "
+                + HistoryWords.complete(from: knownFrom), refused)
+    }
 
     static func nothingToUndo(_ scope: HistoryScope, _ knownFrom: Int64) -> ToolError {
         ToolError(
@@ -98,13 +113,6 @@ extension ToolError {
                 + "\(action.number)'.", refused, remark: .nothingChanged)
     }
 
-    static func isARedo(_ action: HistoryAction) -> ToolError {
-        let first = action.references.first.map { "\($0)" } ?? "NUMBER"
-        return ToolError(
-            "Action \(action.number) is itself a redo. Look at what it has made again: 'defaultsctl history "
-                + "\(first)'.", refused, remark: .nothingChanged)
-    }
-
     static func isNoUndo(_ action: HistoryAction, takenBackBy undo: HistoryAction?) -> ToolError {
         let advice =
             undo.map { "It was taken back by \($0.number): 'defaultsctl redo \($0.number)'." }
@@ -129,17 +137,9 @@ extension ToolError {
                 + "before.", refused, remark: .nothingChanged)
     }
 
-    static func olderActionMoved(_ action: HistoryAction) -> ToolError {
-        let numbers = action.references.map { "\($0)" }.joined(separator: ", ")
-        let noun = action.kind == .undo ? "an undo" : "a redo"
-        let advice =
-            action.kind == .undo
-            ? "'defaultsctl redo \(action.number)'"
-            : "'defaultsctl undo \(action.references.first.map { "\($0)" } ?? "NUMBER")'"
-        return ToolError(
-            "Action \(action.number) of this time is \(noun) of \(numbers), which is older. Take that back "
-                + "first: \(advice).", refused, remark: .nothingChanged)
-    }
+    static let nothingSince = ToolError(
+        "There is nothing to take back: these keys have the values that they had then.", refused,
+        remark: .nothingChanged)
 
     static func tooManyActions(_ count: Int, most: Int) -> ToolError {
         ToolError(

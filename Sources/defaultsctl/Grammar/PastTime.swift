@@ -5,7 +5,7 @@ import PropertyList
 /// day.
 ///
 /// ```
-/// 90s  10m  2h  3d  1w                    that long ago
+/// 90s  10m  10min  2h  3d  1w             that long ago
 /// today  yesterday                        the beginning of the day
 /// today 9:30  yesterday 18:00  9:30       a time of that day
 /// 2026-11-01  2026-11-01 14:00            local time; at the beginning of the day without a time of day
@@ -75,6 +75,7 @@ struct PastTime: Hashable {
     private static func distance(_ text: String, by clock: Clock) -> Int64? {
         if text == "now" { return clock.now }
         if text == "boot" { return clock.now - clock.uptime }
+        let text = text.hasSuffix("min") ? String(text.dropLast(2)) : text
         guard let unit = text.last.flatMap({ units[$0] }),
             text.utf8.dropLast().allSatisfy(\.isDigit),
             let number = Int64(text.dropLast())

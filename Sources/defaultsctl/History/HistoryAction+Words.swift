@@ -46,6 +46,18 @@ extension HistoryAction {
     }
 }
 
+extension [HistoryAction] {
+    /// Those that are named if all of them are taken back: not what has only moved between others of them.
+    var withoutMovements: [HistoryAction] {
+        let numbers = Set(map(\.number))
+        let named = filter { action in
+            if action.kind.isMovement { return !numbers.isSuperset(of: action.references) }
+            return !action.isUndone
+        }
+        return named.isEmpty ? self : named
+    }
+}
+
 extension HistoryAction.Kind {
     /// Whether it only moves between what other actions have made.
     var isMovement: Bool { self == .undo || self == .redo }

@@ -9,10 +9,11 @@ struct HistoryChoice {
     /// The text that a key has in its domain, its name or its values; nil for all keys.
     var text: String?
 
+    /// Whether only some keys of an action with many are shown.
+    var isShort = false
+
     /// Whether an action is shown.
-    func includes(_ action: HistoryAction) -> Bool {
-        !isByHand || action.isByHand || action.kind.isMovement
-    }
+    func includes(_ action: HistoryAction) -> Bool { !isByHand || action.isByHand }
 
     /// Whether a key of an action is shown.
     func includes(_ change: HistoryChange, in scope: HistoryScope) -> Bool {

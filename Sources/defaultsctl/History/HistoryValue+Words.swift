@@ -92,8 +92,7 @@ struct ChangeWords {
         _ name: String, _ was: String, _ became: String, _ columns: Int?
     ) -> String {
         let columns = columns.map { $0 - "\(name):  -> ".terminalWidth } ?? 2 * widestInPipe
-        let (old, new) = WatchedChange.rooms(
-            was.terminalWidth, became.terminalWidth, in: max(columns, 16))
-        return "\(name): \(was.cut(toColumns: old)) -> \(became.cut(toColumns: new))"
+        let (old, new) = ValuePair.cut(was, became, in: max(columns, 16))
+        return "\(name): \(old) -> \(new)"
     }
 }

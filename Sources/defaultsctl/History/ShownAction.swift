@@ -5,6 +5,13 @@ import Wording
 struct ShownAction {
     let action: HistoryAction
     private(set) var changes: [ShownChange]
+    /// The most keys that are shown to people; nil for all.
+    private let mostKeys: Int?
+    /// How many other keys it has that would be shown if nothing was searched for.
+    private let otherKeys: Int
+
+    /// The most keys of an action in a list.
+    private static let mostKeysInList = 12
 
     /// - Parameters:
     ///   - scope: The keys that are shown.
@@ -14,10 +21,15 @@ struct ShownAction {
         _ action: HistoryAction, _ changes: [HistoryChange], in scope: HistoryScope,
         choosing choice: HistoryChoice
     ) {
-        let shown = changes.filter { choice.includes($0, in: scope) }
+        var whole = choice
+        whole.text = nil
+        let meant = changes.filter { whole.includes($0, in: scope) }
+        let shown = meant.filter { choice.includes($0, in: scope) }
         // An action without keys is one that the history has lost them of.
         guard !shown.isEmpty || changes.isEmpty && choice.text == nil else { return nil }
         (self.action, self.changes) = (action, shown.map(ShownChange.init))
+        mostKeys = choice.isShort ? Self.mostKeysInList : nil
+        otherKeys = meant.count - shown.count
     }
 
     /// The lines for people.
@@ -25,7 +37,8 @@ struct ShownAction {
     /// - Parameter columns: The width of the terminal; nil outside one.
     func lines(columns: Int?) -> [String] {
         var lines = [action.line(isVoid: changes.allSatisfy { $0.standing == .void })]
-        for change in changes {
+        let listed = changes.prefix(mostKeys ?? changes.count)
+        for change in listed {
             let words = ChangeWords(
                 domain: change.domain, key: change.key, was: change.was, became: change.became)
             lines += words.lines(indentation: "    ", columns: columns)
@@ -34,6 +47,11 @@ struct ShownAction {
             if change.standing == .undone, !action.isUndone {
                 lines[lines.count - 1] += "  (undone)"
             }
+        }
+        let others = otherKeys + changes.count - listed.count
+        if others > 0 {
+            lines.append(
+                "    and \(counted(others, "other key")): defaultsctl history \(action.number)")
         }
         let missing = action.keyCount - action.knownKeyCount
         if missing > 0 {

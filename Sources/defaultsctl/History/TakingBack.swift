@@ -109,8 +109,9 @@ struct TakingBack {
                 isRedo: plan.target.isRedo)
         }
         guard !plan.isEmpty else {
-            throw plan.target.isRedo
-                ? ToolError.nothingToRedo : ToolError.nothingLeft(plan.target.actions[0])
+            if plan.target.isRedo { throw ToolError.nothingToRedo }
+            throw plan.target.time == nil
+                ? ToolError.nothingLeft(plan.target.actions[0]) : ToolError.nothingSince
         }
     }
 
@@ -138,9 +139,9 @@ struct TakingBack {
             }
             if target.isRedo {
                 let numbers = target.actions.flatMap(\.references)
+                let number = numbers.count == 1 ? numbers[0] : made?.number
                 try SafeOutput.print(
-                    "made again"
-                        + (numbers.count == 1 ? "; to undo: defaultsctl undo \(numbers[0])" : ""))
+                    "made again" + (number.map { "; to undo: defaultsctl undo \($0)" } ?? ""))
             } else {
                 try SafeOutput.print(
                     "taken back; to redo: defaultsctl redo"

@@ -133,7 +133,7 @@ extension TakingBackPlan {
 
     private var heading: [String] {
         let verb = target.isRedo ? "Makes again" : "Takes back"
-        let actions = target.actions
+        let actions = target.actions.withoutMovements
         func title(_ action: HistoryAction) -> String {
             let kind = action.kindWords.map { ", \($0)" } ?? ""
             let roams = action.kind == .roam ? ", and roams" : ""
@@ -145,7 +145,8 @@ extension TakingBackPlan {
         let named = actions.prefix(Self.mostNamed).map { "  \(title($0))" }
         let rest = actions.count - named.count
         return ["\(verb) \(counted(actions.count, "action")):"] + named
-            + (rest > 0 ? ["  and \(rest) more"] : []) + remarks + ["So these change:"]
+            + (rest > 0 ? ["  and \(rest) more"] : []) + remarks
+            + (isEmpty ? [] : ["So these change:"])
     }
 
     /// What is to be known about the time to which it goes back.
@@ -180,7 +181,10 @@ extension TakingBackPlan {
             let keys = passedKeys[action.number].map { $0.isEmpty ? "" : ": \($0)" } ?? ""
             return "Skips \(action.title)\(keys)"
         }
+        let hint =
+            target.passedOver.first.map { ["To take that back: defaultsctl undo \($0.number)"] }
+            ?? []
         let rest = target.passedOver.count - named.count
-        return named + (rest > 0 ? ["Skips \(rest) more"] : [])
+        return named + (rest > 0 ? ["Skips \(rest) more"] : []) + hint
     }
 }

@@ -36,8 +36,8 @@ struct TakingBackTarget {
 ///
 /// Invariants:
 /// 1. What is found is a list of numbers. The newest action is not searched for again after it was shown.
-/// 2. An undo and a redo only move between what other actions have made: they are not taken back
-///    themselves.
+/// 2. An undo and a redo only move between what other actions have made: they are taken back themselves by
+///    number, or with all others since a time.
 struct TargetSearch {
     let defaults: RemoteDefaults
 
@@ -52,7 +52,7 @@ struct TargetSearch {
             // Of a part that was taken back, others have changed the rest.
             let isStuck = standings.contains(.undone) && !standings.contains(.holds)
             guard action.isByHand, !isStuck else {
-                passedOver.append(action)
+                passedOver += Self.named([action])
                 return false
             }
             return standings.isAnythingLeft
@@ -68,7 +68,7 @@ struct TargetSearch {
             return try await isLeft(action, in: scope)
         }
         guard let action = found.action else {
-            throw NothingInHistory(reason: .nothingToUndo(scope, found.knownFrom))
+            throw try await nothing(in: scope, by: nil, found.knownFrom)
         }
         return TakingBackTarget([action], in: scope)
     }
@@ -77,53 +77,52 @@ struct TargetSearch {
     func action(_ number: UInt64) async throws -> TakingBackTarget {
         let action = try await found(number)
         if action.kind == .undo { throw ToolError.isAnUndo(action) }
-        if action.kind == .redo { throw ToolError.isARedo(action) }
         if action.isUndone { throw ToolError.alreadyTakenBack(action) }
         guard try await isLeft(action, in: .everything) else { throw ToolError.nothingLeft(action) }
         return TakingBackTarget([action])
     }
 
-    /// All actions since a time that have changed some keys and are not taken back.
+    /// All actions since a time that have changed some keys.
     ///
-    /// - Throws: `ToolError` if an undo or a redo since then has moved an older action: its keys would not
-    ///   get what they had then.
+    /// What was taken back or made again since then is among them, so that each key gets what it had then.
     func actions(
         since time: Int64, by program: String?, in scope: HistoryScope
     ) async throws -> TakingBackTarget {
         var query = scope.query
         (query.since, query.program) = (time, program)
         let (all, knownFrom) = try await list(query)
-        if program == nil, let moved = all.first(where: { Self.movesOlder($0, than: all) }) {
-            throw ToolError.olderActionMoved(moved)
-        }
         // Without a program or a domain, it is what a person has done, as without a time.
         let isByHand = program == nil && scope.domain == nil
-        let left = all.filter { !$0.isUndone && !$0.kind.isMovement }
-        let candidates = left.filter { $0.isByHand || !isByHand }
-        guard candidates.count <= TakingBackArguments.mostActions else {
-            throw ToolError.tooManyActions(
-                candidates.count, most: TakingBackArguments.mostActions)
+        let chosen = all.filter { $0.isByHand || $0.kind.isMovement || !isByHand }
+        guard chosen.count <= TakingBackArguments.mostActions else {
+            throw ToolError.tooManyActions(chosen.count, most: TakingBackArguments.mostActions)
         }
-        var chosen: [HistoryAction] = []
-        for action in candidates where try await isLeft(action, in: scope) {
-            chosen.append(action)
-        }
-        let passedOver = isByHand ? left.filter { !$0.isByHand } : []
+        let passedOver = isByHand ? Self.named(all.filter { !$0.isByHand }) : []
         guard !chosen.isEmpty else {
-            throw NothingInHistory(
-                reason: passedOver.isEmpty
-                    ? .nothingToUndo(scope, knownFrom) : .onlyByPrograms(passedOver))
+            guard passedOver.isEmpty else {
+                throw NothingInHistory(reason: .onlyByPrograms(passedOver))
+            }
+            throw try await nothing(in: scope, by: program, knownFrom)
         }
         return TakingBackTarget(chosen, in: scope, passing: passedOver, backTo: time)
     }
 
-    /// Whether an undo or a redo, which is not undone itself, is about actions that are not in the list.
-    private static func movesOlder(
-        _ action: HistoryAction, than listed: [HistoryAction]
-    ) -> Bool {
-        guard action.kind.isMovement, !action.isUndone else { return false }
-        let numbers = Set(listed.map(\.number))
-        return !numbers.isSuperset(of: action.references)
+    /// Why nothing is found: all of it is taken back, or there never was anything.
+    private func nothing(
+        in scope: HistoryScope, by program: String?, _ knownFrom: Int64
+    ) async throws -> NothingInHistory {
+        var query = scope.query
+        (query.program, query.limit) = (program, 1)
+        let isKnown = try await !defaults.actions(query).actions.isEmpty
+        return NothingInHistory(
+            reason: isKnown
+                ? .nothingToUndo(scope, knownFrom) : .nothingKnown(scope, by: program, knownFrom))
+    }
+
+    /// The actions that are named if they are passed over: not those that are undone, or have only answered
+    /// an undo.
+    private static func named(_ actions: [HistoryAction]) -> [HistoryAction] {
+        actions.filter { !$0.isUndone && !$0.kind.isMovement && $0.kind != .answer }
     }
 
     // MARK: Redo

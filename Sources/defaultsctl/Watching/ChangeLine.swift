@@ -40,18 +40,9 @@ extension WatchedChange {
         let whole = line(now, was)
         guard let columns, whole.terminalWidth > columns else { return whole }
         let room = columns - line("", "").terminalWidth
-        let (roomNow, roomWas) = Self.rooms(
-            new.isAbsent ? 0 : now.terminalWidth, old.isAbsent ? 0 : was.terminalWidth, in: room)
-        return line(now.cut(toColumns: roomNow), was.cut(toColumns: roomWas))
-            .cut(toColumns: columns)
-    }
-
-    /// The columns for two values: a short one keeps what it needs, and the other gets the rest.
-    static func rooms(_ one: Int, _ other: Int, in room: Int) -> (Int, Int) {
-        let half = room / 2
-        if one <= half { return (one, room - one) }
-        if other <= room - half { return (room - other, other) }
-        return (half, room - half)
+        let (shownNow, shownWas) = ValuePair.cut(
+            new.isAbsent ? "" : now, old.isAbsent ? "" : was, in: room)
+        return line(shownNow, shownWas).cut(toColumns: columns)
     }
 }
 

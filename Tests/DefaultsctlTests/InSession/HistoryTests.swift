@@ -128,10 +128,23 @@ import Testing
         #expect(await session.tool("history", "--by-hand", "--find", "panel").status == 1)
         #expect(
             try await found("--find", "SERIF", "--limit", "1")
-                == [#"org.example.App Font: "Mono 10" -> "Serif 12""#])
-        #expect(try await found("--find", "font").count == 2)
+                == [
+                    #"org.example.App Font: "Mono 10" -> "Serif 12""#,
+                    "and 1 other key: defaultsctl history 3",
+                ])
+        let fonts = try await found("--find", "font")
+        #expect(
+            fonts.count == 3 && fonts[1] == "and 1 other key: defaultsctl history 3", "\(fonts)")
         let none = await session.tool("history", "--find", "kerning")
         #expect(none.status == 1 && none.error.contains("with 'kerning' in a domain, key or value"))
+    }
+
+    @Test func `An action with many keys is cut in a list, and whole by its number`() async throws {
+        let caller = try await session.service.caller()
+        for number in 0..<50 { try await caller.set(Self.app, "Key\(number)", 1) }
+        let list = try await session.shown("history").split(separator: "\n")
+        #expect(list.count == 15 && list[13] == "    and 38 other keys: defaultsctl history 1")
+        #expect(try await session.shown("history", "1").split(separator: "\n").count == 51)
     }
 
     @Test func `What is not there is said, with the time from which on the history is complete`()

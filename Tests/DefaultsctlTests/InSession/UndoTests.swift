@@ -77,8 +77,6 @@ import Testing
         #expect(await value("One") == "1")
         let redone = await refusal("redo", "3", "--yes")
         #expect(redone.text.contains("is made again already"), "\(redone)")
-        let redo = await refusal("undo", "4", "--yes")
-        #expect(redo.text.contains("is itself a redo"), "\(redo)")
         #expect(await refusal("undo", "99", "--yes").text.contains("no action 99"))
         let several = await refusal("undo", "2", "1", "--yes")
         #expect(
@@ -171,11 +169,18 @@ import Testing
         let text = try await yes("undo", "--since", "1h")
         #expect(text.contains("Skips 2 (xfce4-panel): org.example.Panel Size\n"), "\(text)")
         #expect(await value() == nil)
+        try await yes("undo", "--since", "1h", "--program", "xfce4-panel")
+        #expect(await session.tool("read", "org.example.Panel", "Size").status == 1)
+    }
+
+    @Test func `With a time alone, what only programs have changed is said to be so`() async throws
+    {
+        await session.tool("write", "org.example.Panel", "Size", "-int", "3")
+        try await session.attribute(1...1, to: "xfce4-panel")
+        session.useSystemTime()
         let none = await refusal("undo", "--since", "1h", "--yes")
         #expect(none.status == 1 && none.text.contains("(xfce4-panel)"), "\(none)")
         #expect(none.text.contains("give a number, a domain or --program"), "\(none)")
-        try await yes("undo", "--since", "1h", "--program", "xfce4-panel")
-        #expect(await session.tool("read", "org.example.Panel", "Size").status == 1)
     }
 
     @Test func `The size of a window is passed over`() async throws {
@@ -235,18 +240,85 @@ import Testing
         #expect(await value("Both") == "2")
     }
 
-    @Test func `After an undo of something older, a time cannot be gone back to`() async throws {
+    @Test func `An undo and a redo since a time are no obstacle: each key gets what it had then`()
+        async throws
+    {
         await write("Key", 1)
         await write("Other", 1)
         try await session.date(1...2, hoursAgo: 2)
         try await yes("undo", "1")
+        await session.service.advance(by: .seconds(1))
         await write("Other", 2)
         session.useSystemTime()
-        let refused = await refusal("undo", "--since", "1h", "--yes")
-        #expect(
-            refused.status == 1 && refused.text.contains("is an undo of 1"), "\(refused)")
-        #expect(refused.text.contains("defaultsctl redo 3"), "\(refused)")
+        let text = try await yes("undo", "--since", "1h")
+        #expect(text.contains("  org.example.App Key: (not set) -> 1\n"), "\(text)")
+        #expect(text.contains("  org.example.App Other: 2 -> 1\n"), "\(text)")
+        #expect(text.contains("undo of 1\n"), "\(text)")
+        #expect(await value("Key") == "1")
+        #expect(await value("Other") == "1")
+        // The undo is taken back, so its action counts again, and can be taken back again.
+        #expect(await session.tool("history", "1").output.contains("undone") == false)
+        try await yes("redo")
+        #expect(await value("Key") == nil)
         #expect(await value("Other") == "2")
+        #expect(await session.tool("history", "1").output.contains("undone"))
+        try await yes("undo", Self.app, "--to", "1h")
+        #expect(await value("Key") == "1")
+        #expect(await value("Other") == "1")
+    }
+
+    @Test func `A key that went there and back since a time keeps its value`() async throws {
+        await write("Key", 1)
+        await write("Switch", 0)
+        try await session.date(1...2, hoursAgo: 2)
+        await write("Key", 2)
+        await write("Key", 1)
+        for value in [1, 0, 1] { await write("Switch", value) }
+        session.useSystemTime()
+        let text = try await yes("undo", Self.app, "--to", "1h")
+        #expect(text.contains("  org.example.App Switch: 1 -> 0\n"), "\(text)")
+        #expect(!text.contains("Key"), "\(text)")
+        #expect(await value("Key") == "1")
+        #expect(await value("Switch") == "0")
+        let none = await refusal("undo", Self.app, "--to", "1h", "--yes")
+        #expect(
+            none.status == 1 && none.text.contains("the values that they had then"), "\(none)")
+    }
+
+    @Test func `A redo can be taken back by its number`() async throws {
+        await write("Key", 1)
+        try await yes("undo")
+        try await yes("redo")
+        #expect(await value() == "1")
+        #expect(try await yes("undo", "3").hasPrefix("Takes back 3 of"))
+        #expect(await value() == nil)
+        #expect(await session.tool("history", "1").output.contains("undone"))
+    }
+
+    @Test func `What a dialog answers is not in the way, and is not named`() async throws {
+        let dialog = try await session.service.caller()
+        try await dialog.set(Self.app, "Font", 1)
+        await session.service.advance(by: .seconds(3))
+        try await dialog.set(Self.app, "Font", 2)
+        await session.service.advance(by: .seconds(3))
+        try await yes("undo")
+        await session.service.advance(by: .milliseconds(20))
+        try await dialog.set(Self.app, "Font", 7)
+        await session.service.advance(by: .seconds(3))
+        let text = try await yes("redo")
+        #expect(text.contains("org.example.App Font: 7 -> 2"), "\(text)")
+        let again = try await yes("undo")
+        #expect(!again.contains("Skips") && again.contains("Font: 2 -> 1"), "\(again)")
+    }
+
+    @Test func `What never was in the history is said to be so`() async throws {
+        await write("Font", 1)
+        session.useSystemTime()
+        let none = await refusal("undo", "font", "--yes")
+        #expect(none.text.contains("no change of font at all"), "\(none)")
+        #expect(none.text.contains("'defaultsctl history --find font'"), "\(none)")
+        let program = await refusal("undo", "--since", "1h", "--program", "editr", "--yes")
+        #expect(program.text.contains("no change by a program 'editr' at all"), "\(program)")
     }
 
     // MARK: Keys in the way
