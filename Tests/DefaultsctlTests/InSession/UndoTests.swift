@@ -132,6 +132,7 @@ import Testing
     // MARK: Back to a time
 
     @Test func `With a time, each key gets what it had then`() async throws {
+        session.useSystemTime()
         await write("Key", 1)
         await write("Other", 1)
         await write("Key", 2)
@@ -139,7 +140,6 @@ import Testing
         await session.tool("delete", Self.app, "Other")
         await session.tool("write", "org.example.Else", "Key", "-int", "4")
         try await session.date(1...2, hoursAgo: 2)
-        session.useSystemTime()
         let text = try await yes("undo", Self.app, "--to", "1h")
         #expect(text.hasPrefix("Takes back 3 actions:\n  5 of TIME"), "\(text)")
         #expect(text.contains("  org.example.App Key: 3 -> 1\n"))
@@ -159,9 +159,9 @@ import Testing
     @Test func `An action that had begun before the time is taken back as a whole, and named`()
         async throws
     {
+        session.useSystemTime()
         await write("Key", 1)
         try await session.changeHistory("UPDATE actions SET began = began - 7200")
-        session.useSystemTime()
         let text = try await yes("undo", "--since", "1h")
         #expect(
             text.contains("  1 had begun before that time, and is taken back as a whole\n"),
@@ -170,12 +170,12 @@ import Testing
     }
 
     @Test func `With a program, only what it has changed goes back`() async throws {
+        session.useSystemTime()
         await write("Mine", 1)
         await write("Theirs", 1)
         await write("Both", 1)
         await write("Both", 2)
         try await session.attribute(2...3, to: "panel")
-        session.useSystemTime()
         let refused = await refusal("undo", "--since", "1h", "--program", "panel", "--yes")
         #expect(refused.status == 1)
         #expect(
@@ -189,12 +189,12 @@ import Testing
     }
 
     @Test func `After an undo of something older, a time cannot be gone back to`() async throws {
+        session.useSystemTime()
         await write("Key", 1)
         await write("Other", 1)
         try await session.date(1...2, hoursAgo: 2)
         try await yes("undo", "1")
         await write("Other", 2)
-        session.useSystemTime()
         let refused = await refusal("undo", "--since", "1h", "--yes")
         #expect(
             refused.status == 1 && refused.text.contains("is an undo of 1"), "\(refused)")
