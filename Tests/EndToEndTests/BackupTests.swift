@@ -182,15 +182,13 @@ import Testing
         }
         let good = try desktop.tool("backup", "now").requireOutput()
             .trimmingCharacters(in: .newlines)
-        try desktop.stopDaemon()
-        desktop.run(
-            "/usr/bin/python3", "-c",
-            """
-            import sqlite3, sys
-            store = sqlite3.connect(sys.argv[1])
-            store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
-            store.commit()
-            """, desktop.databasePath)
+        try desktop.damageFile(
+            by: """
+                import sqlite3, sys
+                store = sqlite3.connect(sys.argv[1])
+                store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
+                store.commit()
+                """)
         desktop.call("SetValue", "org.example.App", "Good", "<'of now'>")
         let refused = desktop.tool("backup", "now")
         #expect(refused.status == 1)

@@ -29,7 +29,6 @@ import Testing
     @Test func `A damaged key with a line break in its name forges no line`() throws {
         let key = "k" + Self.forged
         try desktop.tool("write", Self.app, key, "-string", "v").requireOutput()
-        try desktop.stopDaemon()
         try desktop.damage(key)
         #expect(desktop.tool("read", Self.app, key).status != 0)
         desktop.tool("backup", "now")
