@@ -144,7 +144,7 @@ import Testing
         let unfinished = desktop.backupsPath + "/backup.unfinished"
         try wait { FileManager.default.fileExists(atPath: unfinished) }
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         #expect(caller.waitUntilExit() != 0)
         let files = try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath)
         #expect(files.count == 1 && files[0].hasSuffix("-daily.db"))

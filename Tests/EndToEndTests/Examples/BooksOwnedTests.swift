@@ -132,7 +132,9 @@ import Testing
         let programs = try (0..<count).map {
             try desktop.start(Desktop.builtProgram("BooksOwned"), "add", "Book \($0)")
         }
-        for program in programs { #expect(program.waitUntilExit() == 0) }
+        for program in programs {
+            #expect(throws: Never.self) { try program.requireSuccess() }
+        }
         let titles = try list().split(separator: "\n").map { $0.split(separator: ". ")[1] }
         #expect(titles.sorted() == (0..<count).map { "Book \($0)" })
     }

@@ -74,7 +74,7 @@ import Testing
         }
         try desktop.tool("write", Self.app, "key", "-int", "1").requireOutput()
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         expectNoForgery(try String(contentsOfFile: said, encoding: .utf8))
     }
 
