@@ -16,8 +16,8 @@
  *
  * Reads. A read looks into the memory of the process, and needs no call as long as the domain has not
  * changed. It is never older than the last change that was acknowledged to any process. The first read
- * waits for the service, for two seconds at most, or for six if this process runs defaultsd for itself; see
- * DEFAULTS_STATE_PRIVATE. A read after a change of another process waits as long, if the service does not
+ * waits for the service, for two seconds at most, or for thirty while the bus starts it, or for six if this
+ * process runs defaultsd for itself; see DEFAULTS_STATE_PRIVATE. A read after a change of another process waits as long, if the service does not
  * answer. A value of more than 64 KiB is not kept in memory: each read of it calls the service. Without a
  * service, reads return what this process has set, and the fallback.
  *
@@ -148,7 +148,8 @@ void defaults_close(defaults_t *defaults);
 /* Reads the domain, if others have changed something that was not read here yet.
  *
  * A program calls it at its start, on a thread that may wait, so that no later read waits. It waits as the
- * first read does: for two seconds at most, or for six with a defaultsd of its own.
+ * first read does: for two seconds at most, for thirty while the bus starts the service, or for six with a
+ * defaultsd of its own.
  * DEFAULTS_ERROR_UNREACHABLE: the service has not answered. */
 int defaults_load(defaults_t *defaults);
 

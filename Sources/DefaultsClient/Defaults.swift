@@ -31,7 +31,8 @@ public struct Defaults: Sendable {
     /// Makes the defaults of a domain.
     ///
     /// This starts nothing. The first use connects to the service on a thread of the library. The first
-    /// read waits for the service, for two seconds at most; ``load()`` does so without blocking.
+    /// read waits for the service, for two seconds at most, or for thirty while the bus starts it;
+    /// ``load()`` does so without blocking.
     ///
     /// - Parameters:
     ///   - domain: An application ID such as `org.example.Game`, or `NSGlobalDomain`: 1 to 255 of
@@ -259,8 +260,7 @@ extension Defaults {
     /// Reads the domain, if others have changed something that was not read here yet.
     ///
     /// A program with an event loop awaits it at its start, so that no read blocks that loop. It waits as
-    /// long as a read: if the service does not answer within two seconds, this returns, and ``state``
-    /// says why.
+    /// long as a read: if the service does not answer in that time, this returns, and ``state`` says why.
     ///
     /// ```swift
     /// await defaults.load()

@@ -76,14 +76,14 @@ package final class Settings {
     ///   - typedDomains: The name of the domain whose keys name the domains whose values keep their
     ///     exact types.
     ///   - loop: On whose thread everything is done.
-    ///   - date: The present time in seconds since 1970.
     ///   - logger: The log, which gets no value.
     ///   - begin: Starts a task that calls ``carryOut(_:)``.
     package init(
         _ database: sending Database, _ writer: DurableWriter, layers: FileLayers,
-        typedDomains: String, on loop: EventLoop, date: @escaping () -> Int, logger: Logger,
+        typedDomains: String, on loop: EventLoop, logger: Logger,
         begin: @escaping (Work) -> Void
     ) {
+        let date = database.date
         self.loop = loop
         self.logger = logger
         self.begin = begin
@@ -92,14 +92,14 @@ package final class Settings {
         memory = Memory(on: loop)
         statistics = Statistics(since: loop.continuousNow)
         store = Store(
-            database, writer, lanes: lanes, statistics: statistics, on: loop, date: date,
-            logger: logger, begin: begin)
+            database, writer, lanes: lanes, statistics: statistics, on: loop, logger: logger,
+            begin: begin)
         locks = Locks(in: store, layers)
         let policies = Policies(in: store, layers)
         rights = Rights(by: policies, logger: logger)
         options = OptionKeeper(by: policies, logger: logger)
         history = HistoryKeeper(
-            by: policies, of: writers, on: loop, date: date, logger: logger)
+            by: policies, of: writers, on: loop, date: { Int(date.now) }, logger: logger)
         quotas = QuotaRules(
             usage, in: store, by: policies, rights, layers.places, on: loop, logger: logger)
         layerSchedule = LayerSchedule(of: layers.places, on: loop)

@@ -95,7 +95,7 @@ import TestSupport
         // Nothing is lost for it, and nothing out of order.
         client.send(SIGUSR1)
         #expect(client.lines?.next() == "True")
-        #expect(client.waitUntilExit() == 0)
+        try client.requireSuccess()
         #expect(await connection.isReading)
         #expect(await connection.backlog <= MessageLimits.maximumBacklog)
     }

@@ -148,7 +148,7 @@ import TestSupport
         #expect(log.entries.count <= 2 * UnreadReplies.allowance / Self.replySize + 2)
         client.send(SIGUSR1)
         #expect(client.lines?.next() == "True")
-        #expect(client.waitUntilExit() == 0)
+        try client.requireSuccess()
         #expect(await connection.waitingCalls == 0)
     }
 }

@@ -1,6 +1,7 @@
 import DBus
 import DefaultsProtocol
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DefaultsCore
@@ -20,24 +21,39 @@ import Testing
         try await service.peer.call(Contract.ListBackups.self, ()).map(\.name)
     }
 
+    /// The days of the backups in the order of their generations, all of which are daily ones.
+    private func dailyBackups(in service: TestService) async throws -> [Substring] {
+        let backups = try await service.peer.call(Contract.ListBackups.self, ())
+        #expect(backups.allSatisfy { $0.name.hasSuffix("-daily") })
+        return backups.sorted { $0.generation < $1.generation }.map { $0.name.prefix(10) }
+    }
+
     @Test func `The first flush of a day makes a backup, and later ones do not`() async throws {
         try await withService { service in
             try await change(1, in: service)
-            let first = try await backups(in: service)
-            #expect(first.count == 1 && first[0].hasSuffix("-daily"))
+            #expect(try await dailyBackups(in: service) == ["2024-02-29"])
+            service.date.move(by: .seconds(86_399))
             try await change(2, in: service)
-            #expect(try await backups(in: service) == first)
-            // The next process finds a backup of the day before.
-            try await service.restart {
-                let folder = "\(service.files.database)/backups"
-                let file = try #require(
-                    try FileManager.default.contentsOfDirectory(atPath: folder).first)
-                let aged = "2001-01-01" + file.dropFirst(10)
-                try FileManager.default.moveItem(
-                    atPath: "\(folder)/\(file)", toPath: "\(folder)/\(aged)")
-            }
+            #expect(try await dailyBackups(in: service) == ["2024-02-29"])
+            // The next process finds the backup of the day before.
+            try await service.restart { service.date.move(by: .seconds(1)) }
             try await change(3, in: service)
-            #expect(try await backups(in: service).count == 2)
+            #expect(try await dailyBackups(in: service) == ["2024-02-29", "2024-03-01"])
+        }
+    }
+
+    @Test func `A week of backups is kept, whatever is done to the clock`() async throws {
+        try await withService { service in
+            for day in 0..<9 {
+                try await change(Int64(day), in: service)
+                service.date.move(by: .seconds(86_400))
+            }
+            let week = (2...8).map { "2024-03-0\($0)"[...] }
+            #expect(try await dailyBackups(in: service) == week)
+            // Set back by a year, it is a day away from the newest backup, too.
+            service.date.move(by: .seconds(-366 * 86_400))
+            try await change(9, in: service)
+            #expect(try await dailyBackups(in: service) == week.dropFirst() + ["2023-03-09"])
         }
     }
 

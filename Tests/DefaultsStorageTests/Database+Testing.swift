@@ -1,8 +1,26 @@
 import DefaultsModel
-import DefaultsStorage
+import TestSupport
 import Testing
 
+@testable import DefaultsStorage
+
+extension DateSource {
+    /// A date that a test moves.
+    init(_ date: HeldDate) { self.init { date.seconds } }
+}
+
 extension Database {
+    /// Opens the database at a date that stands still, unless the test moves it.
+    convenience init(
+        at location: DatabaseLocation, boot: UniqueID = .ofThisBoot(),
+        machine: Machine = .current, date: HeldDate = HeldDate(), damage: String? = nil,
+        pageKeeper: PageKeeper? = nil, report: @escaping (Notice) -> Void
+    ) throws(StorageError) {
+        try self.init(
+            at: location, boot: boot, machine: machine, date: DateSource(date), damage: damage,
+            pageKeeper: pageKeeper, report: report)
+    }
+
     /// Flushes all that is pending, with a writer of its own.
     func flush() async throws {
         guard needsFlush else { return }

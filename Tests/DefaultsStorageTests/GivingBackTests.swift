@@ -241,7 +241,7 @@ import Testing
         database.close()
         var told: [Int] = []
         _ = try StoreFile(path: scratch.store).repair(
-            because: "A test.", backups: [], mayBeTorn: false, journal: nil, note: nil,
+            because: "A test.", at: 1000, backups: [], mayBeTorn: false, journal: nil, note: nil,
             progress: Progress(every: .zero) { told.append($0) })
         #expect(told.count >= 4)
         #expect(told == told.sorted())

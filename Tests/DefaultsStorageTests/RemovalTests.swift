@@ -38,7 +38,7 @@ import Testing
             on: try StoreFile(path: database.path).connect())
         // The writer's thread may commit between any two statements.
         let trace = StatementTrace(of: database) { _ in
-            #expect(throws: Never.self) { try writer?.write(batch) }
+            #expect(throws: Never.self) { try writer?.write(batch, at: 1000) }
             writer = nil
         }
         let changes = try database.changes(of: domain, since: before)

@@ -10,6 +10,8 @@ final class Scratch {
     let root: String
     let location: DatabaseLocation
     private(set) var notices: [Notice] = []
+    /// The date, which a test moves.
+    let date = HeldDate()
 
     /// The boot that a test takes place in unless it says otherwise.
     static let boot = UniqueID.random()
@@ -38,8 +40,8 @@ final class Scratch {
     func open(
         boot: UniqueID = Scratch.boot, on machine: Machine = Scratch.machine, damage: String? = nil
     ) throws -> Database {
-        try Database(at: location, boot: boot, machine: machine, damage: damage) { [unowned self] in
-            notices.append($0)
+        try Database(at: location, boot: boot, machine: machine, date: date, damage: damage) {
+            [unowned self] in notices.append($0)
         }
     }
 

@@ -63,7 +63,9 @@ import Testing
                 Desktop.programs + "/defaultsctl", "write", "org.example.Game", "List",
                 "-array-add", "\(number)")
         }
-        for writer in writers { #expect(writer.waitUntilExit() == 0) }
+        for writer in writers {
+            #expect(throws: Never.self) { try writer.requireSuccess() }
+        }
         let list = try json("org.example.Game", "List")
         #expect((0..<8).allSatisfy { list.contains("\"\($0)\"") }, "\(list)")
     }

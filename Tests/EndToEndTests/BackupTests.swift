@@ -144,7 +144,7 @@ import Testing
         let unfinished = desktop.backupsPath + "/backup.unfinished"
         try wait { FileManager.default.fileExists(atPath: unfinished) }
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         #expect(caller.waitUntilExit() != 0)
         let files = try FileManager.default.contentsOfDirectory(atPath: desktop.backupsPath)
         #expect(files.count == 1 && files[0].hasSuffix("-daily.db"))
@@ -182,15 +182,13 @@ import Testing
         }
         let good = try desktop.tool("backup", "now").requireOutput()
             .trimmingCharacters(in: .newlines)
-        try desktop.stopDaemon()
-        desktop.run(
-            "/usr/bin/python3", "-c",
-            """
-            import sqlite3, sys
-            store = sqlite3.connect(sys.argv[1])
-            store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
-            store.commit()
-            """, desktop.databasePath)
+        try desktop.damageFile(
+            by: """
+                import sqlite3, sys
+                store = sqlite3.connect(sys.argv[1])
+                store.execute("UPDATE entries SET archive = x'ff' WHERE key = 'Bad'")
+                store.commit()
+                """)
         desktop.call("SetValue", "org.example.App", "Good", "<'of now'>")
         let refused = desktop.tool("backup", "now")
         #expect(refused.status == 1)

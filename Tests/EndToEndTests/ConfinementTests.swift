@@ -37,7 +37,7 @@ import Testing
         #expect(desktop.tool("write", "a.b", "key", "1").status == 0)
         #expect(desktop.tool("read", "a.b", "key").output == "1\n")
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
     }
 
     @Test func `A daemon of one program has it, too`() throws {

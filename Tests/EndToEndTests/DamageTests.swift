@@ -21,7 +21,6 @@ import Testing
         let desktop = try Desktop()
         _ = try desktop.python(Self.fill).requireOutput()
         #expect(desktop.tool("backup", "now").status == 0)
-        try desktop.stopDaemon()
         try desktop.damage("key100")
         // The daemon starts without reading it, and meets the damage in this call.
         let read = desktop.tool("read", "org.example.App", "key100")
@@ -48,7 +47,6 @@ import Testing
             """
         _ = try desktop.python(fill).requireOutput()
         #expect(desktop.tool("backup", "now").status == 0)
-        try desktop.stopDaemon()
         try desktop.damage("key7")
         let output = try desktop.python(
             """

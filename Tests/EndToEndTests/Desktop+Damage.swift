@@ -1,13 +1,12 @@
 import TestSupport
 import Testing
 
+/// Damage to the database, while no daemon has it.
 extension Desktop {
     /// Flips a bit in the stored value of a key; the value is read from the file alone.
     func damage(_ key: String) throws {
-        let output = ProgramResult.run(
-            [
-                "/usr/bin/python3", "-c",
-                """
+        try damageFile(
+            by: """
                 import sqlite3, sys
                 connection = sqlite3.connect(sys.argv[1])
                 archive, = connection.execute(
@@ -18,17 +17,13 @@ extension Desktop {
                 data[place + len(archive) // 2] ^= 1
                 with open(sys.argv[1], "r+b") as file:
                     file.write(data)
-                """, databasePath, key,
-            ])
-        try #require(output.status == 0, "\(output.error)")
+                """, key)
     }
 
     /// Fills a third of the pages of the database with zeros, spread evenly, but not the first one.
     func zeroPages() throws {
-        let output = ProgramResult.run(
-            [
-                "/usr/bin/python3", "-c",
-                """
+        try damageFile(
+            by: """
                 import sqlite3, sys
                 connection = sqlite3.connect(sys.argv[1])
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -40,8 +35,13 @@ extension Desktop {
                     for page in range(1, pages, 3):
                         file.seek(page * size)
                         file.write(bytes(size))
-                """, databasePath,
-            ])
-        try #require(output.status == 0, "\(output.error)")
+                """)
+    }
+
+    /// Runs a program in Python with the path of the database.
+    func damageFile(by program: String, _ arguments: String...) throws {
+        _ = try withoutDaemon {
+            try run(["/usr/bin/python3", "-c", program, databasePath] + arguments).requireOutput()
+        }
     }
 }

@@ -74,13 +74,15 @@ final class Desktop {
         killPrograms(ofHome: directory.path)
     }
 
+    /// The file that the daemon locks while it has the database.
+    fileprivate var lockPath: String { directory.path + "/config/defaultsd/lock" }
+
     private func waitForDaemon() {
-        let path = directory.path + "/config/defaultsd/lock"
-        let lock = open(path, O_RDONLY | O_CLOEXEC)
+        let lock = open(lockPath, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 else { return }
         defer { close(lock) }
         guard flock(lock, LOCK_EX | LOCK_NB) != 0 else { return }
-        Desktop.killIfStopped(holderOf: path)
+        Desktop.killIfStopped(holderOf: lockPath)
         flock(lock, LOCK_EX)
     }
 
@@ -195,20 +197,44 @@ extension Desktop {
         return try #require(status.firstMatch(of: /RssAnon:\s+(\d+)/).flatMap { Int($0.1) })
     }
 
+    /// The process of the daemon; nil while the bus knows none.
+    private var runningDaemon: pid_t? {
+        let answer = run(
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path",
+            "/org/freedesktop/DBus", "--method",
+            "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.defaultsd.Defaults1")
+        return answer.status == 0 ? pid_t(answer.output.split { !$0.isNumber }.last ?? "") : nil
+    }
+
     /// Sends a signal to the daemon and waits until the bus has seen it go.
+    ///
+    /// A program that runs may have another one started at once.
     @discardableResult
     func killDaemon(_ signal: Int32) throws -> pid_t {
         let daemon = try daemonPID()
         kill(daemon, signal)
-        try wait { try askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(false,)\n" }
+        try wait { runningDaemon != daemon }
         return daemon
     }
 
     /// Ends the daemon in order, and waits until it has closed the database.
-    func stopDaemon() throws {
+    func stopDaemon() throws { try withoutDaemon {} }
+
+    /// Ends the daemon in order, and does something while no daemon has the database.
+    ///
+    /// A program that runs, such as the roaming service, may have another daemon started at any moment. That
+    /// one waits for the lock, which the test has meanwhile.
+    func withoutDaemon<Result>(_ body: () throws -> Result) throws -> Result {
         try killDaemon(SIGTERM)
-        // The name goes before the lock does.
-        run("flock", directory.path + "/config/defaultsd/lock", "true")
+        let lock = open(lockPath, O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        // The name goes before the lock does. A test may have taken the disk away.
+        try wait {
+            if lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
+            if let next = runningDaemon { kill(next, SIGTERM) }
+            return false
+        }
+        return try body()
     }
 
     /// Starts the daemon as a child of the tests, so that its end can be waited for.

@@ -35,7 +35,7 @@ import Testing
         let daemon = try desktop.startDaemon()
         desktop.call("SetValue", "org.example.App", "Key", "<'kept'>")
         daemon.send(signal)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         try FileManager.default.removeItem(atPath: desktop.directory.path + "/runtime/defaultsd")
         #expect(
             desktop.call("GetValue", "org.example.App", "Key").output == "(<'kept'>, uint64 2)\n")
@@ -46,7 +46,7 @@ import Testing
         let daemon = try desktop.startDaemon()
         desktop.call("SetValue", "org.example.App", "Key", "<'kept'>")
         desktop.bus.stop()
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         let rows = try desktop.python(
             """
             import sqlite3, sys

@@ -132,6 +132,6 @@ final class FullDiskTests {
         try FileManager.default.removeItem(atPath: disk + "/filler")
         desktop.bus.stop()
         daemon.send(SIGCONT)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
     }
 }

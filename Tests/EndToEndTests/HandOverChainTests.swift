@@ -135,10 +135,10 @@ import Testing
             try desktop.askBus("ListQueuedOwners", "org.defaultsd.Defaults1").contains(",")
         }
         first.send(SIGCONT)
-        #expect(first.waitUntilExit() == 0)
+        try first.requireSuccess()
         #expect(desktop.call("SetValue", "a.b", "key", "<2>").output == "(uint64 3,)\n")
         try desktop.killDaemon(SIGTERM)
-        #expect(second.waitUntilExit() == 0)
+        try second.requireSuccess()
         let attempts = try String(contentsOfFile: trace, encoding: .utf8)
             .split(separator: "\n").filter { $0.contains("LOCK_NB") }
         #expect(attempts.allSatisfy { $0.hasSuffix("= 0") }, "\(attempts)")

@@ -76,7 +76,7 @@ import Testing
         #expect(try desktop.askBus("GetNameOwner", "org.defaultsd.Defaults1") == owner)
         #expect(desktop.call("SetValue", "a.b", "key", "<2>").output == "(uint64 3,)\n")
         first.send(SIGTERM)
-        #expect(first.waitUntilExit() == 0)
+        try first.requireSuccess()
     }
 
     @Test func `An older program does not replace a newer one that has the same database open`()

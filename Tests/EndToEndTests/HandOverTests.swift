@@ -84,7 +84,7 @@ import Testing
         try wait { try desktop.askBus("NameHasOwner", "org.defaultsd.Defaults1") == "(true,)\n" }
         #expect(desktop.call("SetValue", "a.b", "key", "<1>").output == "(uint64 2,)\n")
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
     }
 
     @Test func `A name that another program keeps is not taken, and the database is not touched`()

@@ -61,7 +61,7 @@ import Testing
         let daemon = try desktop.startDaemon(
             by: "sh", "-c", "exec \"$0\" --managed \(directory) --priorities 2> \(said)")
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         let log = try String(contentsOfFile: said, encoding: .utf8)
         #expect(log.contains(#"\u{1b}[31m\u{d}\u{202e}\u{2066}A.json"#), "\(log)")
         for scalar in log.unicodeScalars where scalar != "\n" {
@@ -87,6 +87,6 @@ import Testing
         #expect(desktop.call("GetValue", "org.example.App", "Before").status == 0)
         #expect(desktop.call("SetValue", "org.example.App", "After", "<1>").status == 0)
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
     }
 }

@@ -60,7 +60,7 @@ import Testing
             """, desktop.bus.address, "\(daemon.processIdentifier)"
         ).requireOutput()
         #expect(output == "20000 True True\n")
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
         #expect(
             desktop.call("GetValue", "org.example.Huge", "behind").output.hasPrefix("(<1>")
                 || desktop.call("GetValue", "org.example.Huge", "behind").output.contains("1>"))

@@ -40,7 +40,7 @@ import Testing
             var lines: [String] = []
             while let line = program.lines?.next() { lines.append(line) }
             #expect(lines.last == "\(steps)")
-            #expect(program.waitUntilExit() == 0)
+            try program.requireSuccess()
         }
         #expect(try read("Counter") == "\(steps)")
         #expect(try read("DefaultsVersion") == "\(steps)")

@@ -69,13 +69,30 @@ import Testing
         }
     }
 
-    @Test func `The core takes nothing from the bus but the loop, and knows no door`() throws {
-        let folder = Desktop.packageDirectory + "Sources/DefaultsCore/"
+    /// The Swift files of a module, by their paths in it.
+    private static func sources(of module: String) throws -> [String: String] {
+        let folder = Desktop.packageDirectory + "Sources/\(module)/"
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
         let files = (names ?? []).filter { $0.hasSuffix(".swift") }
         #expect(files.count > 20)
-        for file in files {
-            let source = try String(contentsOfFile: folder + file, encoding: .utf8)
+        return try Dictionary(
+            uniqueKeysWithValues: files.map {
+                ($0, try String(contentsOfFile: folder + $0, encoding: .utf8))
+            })
+    }
+
+    @Test func `The storage has the date from outside`() throws {
+        // Generations must increase although the clock of a test does not.
+        let allowed: Set = [
+            "Store/GenerationCounter.swift", "Writer/DurableWriter+History.swift",
+        ]
+        let dating = /\btime\(nil|CLOCK_REALTIME|gettimeofday|\bDate\(\)/
+        let files = try Self.sources(of: "DefaultsStorage").filter { $0.value.contains(dating) }
+        #expect(Set(files.keys).isSubset(of: allowed), "\(files.keys)")
+    }
+
+    @Test func `The core takes nothing from the bus but the loop, and knows no door`() throws {
+        for (file, source) in try Self.sources(of: "DefaultsCore") {
             let ofBus = source.matches(of: /(?m)^.*import .*\bDBus\b.*$/).map { String($0.output) }
             #expect(
                 ofBus.allSatisfy {

@@ -76,7 +76,7 @@ import Testing
             return try #require(UInt64(blocked, radix: 16)) & (1 << UInt64(SIGTERM - 1)) != 0
         }
         service.send(SIGTERM)
-        #expect(service.waitUntilExit() == 0)
+        try service.requireSuccess()
     }
 
     @Test func `An app reads what it registered, is unreachable, and goes on when the bus does`()

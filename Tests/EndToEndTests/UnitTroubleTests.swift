@@ -47,7 +47,7 @@ extension UserManagerTests {
             try manager.setSchemaVersion(version)
             let read = manager.tool("read", "a.b", "Key")
             #expect(read.status == 0 && read.output == "1\n", "\(read)")
-            #expect(waiting.waitUntilExit() == 0)
+            try waiting.requireSuccess()
         }
 
         @Test

@@ -37,7 +37,7 @@ import Testing
             lines.next()?.contains(
                 /^org\.example\.Game Level removed \(was 2; defaultsctl \d+\)$/) == true)
         watcher.send(SIGTERM)
-        #expect(watcher.waitUntilExit() == 0)
+        try watcher.requireSuccess()
         #expect(lines.next() == nil)
     }
 
@@ -98,7 +98,7 @@ import Testing
         desktop.tool("write", "the.end", "key", "-int", "1")
         try wait { try String(contentsOfFile: output, encoding: .utf8).contains("the.end") }
         watcher.send(SIGINT)
-        #expect(watcher.waitUntilExit() == 0)
+        try watcher.requireSuccess()
         var environment = other.environment
         environment["PATH"] = "\(Desktop.programs):/usr/bin:/bin"
         let script = other.run(["sh", "-e", output], environment: environment)

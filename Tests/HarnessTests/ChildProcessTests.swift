@@ -28,6 +28,14 @@ import Testing
         #expect(program.waitUntilExit() == 0)
     }
 
+    @Test func `What a program that fails has said is in the error`() throws {
+        let script = "echo 'It is broken.' >&2; sh -c 'echo Indeed. >&2'; exit $0"
+        let failing = try ChildProcess(["sh", "-c", script, "3"])
+        let failure = #expect(throws: ProgramFailure.self) { try failing.requireSuccess() }
+        #expect(failure?.description == "exit status 3\nIt is broken.\nIndeed.\n")
+        try ChildProcess(["sh", "-c", script, "0"]).requireSuccess()
+    }
+
     @Test func `A program can be ended while another thread waits for its end`() async throws {
         let program = try ChildProcess(["cat"], input: .pipe, output: .lines)
         try program.input?.write(contentsOf: Data("ready\n".utf8))

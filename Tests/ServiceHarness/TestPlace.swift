@@ -16,6 +16,8 @@ final class TestPlace: Sendable {
     }
 
     private let directory: TemporaryDirectory
+    /// The date that services have there.
+    let date = HeldDate()
 
     init(_ kind: Kind, _ setup: TestService.Setup = .init()) throws {
         let memory = "/dev/shm"
@@ -71,9 +73,11 @@ final class TestPlace: Sendable {
     func openDatabase(
         on machine: TestMachine?, report: @escaping (Notice) -> Void
     ) throws -> Database {
-        guard let machine else { return try Database(at: location, report: report) }
+        let date = DateSource { [date] in date.seconds }
+        guard let machine else { return try Database(at: location, date: date, report: report) }
         return try Database(
-            at: location, boot: .ofThisBoot(), machine: machine.machine, report: report)
+            at: location, boot: .ofThisBoot(), machine: machine.machine, date: date,
+            report: report)
     }
 
     /// Puts copies in the place of all files, with the same names.
@@ -91,7 +95,7 @@ final class TestPlace: Sendable {
         try FileManager.default.copyItem(atPath: database, toPath: copy)
         defer { try? FileManager.default.removeItem(atPath: copy) }
         let location = DatabaseLocation(directory: copy, runtimeDirectory: nil)
-        let opened = try Database(at: location) { _ in }
+        let opened = try Database(at: location, date: DateSource { 0 }) { _ in }
         defer { opened.close() }
         let value = try opened.view.value(Domain(ofApplication: domain), Key(key))
         return value?.generation.rawValue

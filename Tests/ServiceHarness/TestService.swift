@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import DefaultsCore
 @testable import DefaultsService
 
@@ -16,7 +18,8 @@
 /// ```
 ///
 /// Invariants:
-/// 1. No time passes unless a test moves the clock, and the clock stops at each timer.
+/// 1. No time passes unless a test moves the clock, and the clock stops at each timer. The date stands still,
+///    too, until the test moves it.
 /// 2. When a method here or of ``TestCaller`` returns, the service has nothing left to do at the present
 ///    time. What a caller still waits for then needs time, or the disk.
 final class TestService {
@@ -64,6 +67,9 @@ final class TestService {
 
     /// The program for which the service was started: all signals go to it.
     var peer: TestCaller { running.peer }
+
+    /// The date, which does not move with the clock.
+    var date: HeldDate { place.date }
 
     /// Moves the clock, timer after timer.
     func advance(by duration: Duration) async {

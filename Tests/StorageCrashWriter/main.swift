@@ -50,7 +50,8 @@ func value(of key: String, in database: Database) throws -> String {
 umask(0)
 let arguments = CommandLine.arguments
 let database = try Database(
-    at: DatabaseLocation(directory: arguments[1], runtimeDirectory: arguments[2])
+    at: DatabaseLocation(directory: arguments[1], runtimeDirectory: arguments[2]),
+    date: DateSource { time(nil) }
 ) { _ in }
 let largestFile = arguments.count > 3 ? rlim_t(arguments[3]) : nil
 if let largestFile { limitFileSize(to: largestFile) }

@@ -20,6 +20,8 @@ public final class ChildProcess: Sendable {
     /// What it prints, where that was asked for.
     public let lines: LineReader?
 
+    /// What it has said on standard error, if that is kept.
+    private let complaints: FileHandle?
     private let outcome = Mutex<Int32?>(nil)
 
     /// What a child reads.
@@ -40,6 +42,8 @@ public final class ChildProcess: Sendable {
         case file(String)
         /// To ``ChildProcess/lines``, to be read while it runs.
         case lines
+        /// Into memory, for ``ChildProcess/requireSuccess()``.
+        case kept
     }
 
     /// Starts a program.
@@ -49,17 +53,17 @@ public final class ChildProcess: Sendable {
     ///   - environment: The whole environment; nil for that of the tests.
     ///   - input: Its standard input.
     ///   - output: Where its standard output goes.
-    ///   - error: Where its standard error goes; not to `lines`.
+    ///   - error: Where its standard error goes; not to `lines`. By default it is kept.
     /// - Throws: `POSIXError` where it cannot be started; ``ProgramsNotAllowed`` in tests that start none.
     public init(
         _ command: [String], environment: [String: String]? = nil, input: Input = .nothing,
-        output: Output = .nothing, error: Output = .nothing
+        output: Output = .nothing, error: Output = .kept
     ) throws {
         try ProgramsNotAllowed.check(command)
         var streams = try ChildStreams()
         self.input = try streams.add(input)
         lines = try streams.add(output, as: 1).map(LineReader.init)
-        _ = try streams.add(error, as: 2)
+        complaints = try streams.add(error, as: 2)
         let environment = environment ?? ProcessInfo.processInfo.environment
         processIdentifier = try spawn(command, RunningTest.mark(environment), &streams)
     }
@@ -102,6 +106,29 @@ public final class ChildProcess: Sendable {
             outcome = status
             return status
         }
+    }
+}
+
+extension ChildProcess {
+    /// Waits for its end, and fails with what it has said if its exit status is not 0.
+    ///
+    /// - Throws: ``ProgramFailure``.
+    public func requireSuccess() throws {
+        try ProgramResult(status: waitUntilExit(), output: "", error: complaint).requireOutput()
+    }
+
+    /// What it has said on standard error.
+    private var complaint: String {
+        guard let file = complaints?.fileDescriptor else { return "" }
+        // It has the position in common with the child, so that is not moved.
+        var bytes = [UInt8](repeating: 0, count: Int(max(0, fileSize(file))))
+        let count = pread(file, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    private func fileSize(_ file: Int32) -> off_t {
+        var status = stat()
+        return fstat(file, &status) == 0 ? status.st_size : 0
     }
 }
 
@@ -155,7 +182,7 @@ private struct ChildStreams: ~Copyable {
         return nil
     }
 
-    /// - Returns: What reads from the child.
+    /// - Returns: What reads from the child, or what it writes is kept in.
     mutating func add(_ output: ChildProcess.Output, as number: Int32) throws -> FileHandle? {
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         switch output {
@@ -165,8 +192,17 @@ private struct ChildStreams: ~Copyable {
             let (reading, writing) = try pipe()
             pass(writing, as: number)
             return reading
+        case .kept:
+            let file = try Self.owned(clinux_make_memory_file("output"))
+            pass(file, as: number)
+            return file
         }
         return nil
+    }
+
+    private static func owned(_ file: Int32) throws -> FileHandle {
+        guard file >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE) }
+        return FileHandle(fileDescriptor: file, closeOnDealloc: true)
     }
 
     private mutating func open(_ path: String, _ flags: Int32, as number: Int32) {

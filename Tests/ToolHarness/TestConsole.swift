@@ -26,6 +26,9 @@ final class TestConsole: Console {
     /// What is left of standard input.
     private let rest: Mutex<ArraySlice<UInt8>>
     private let service: @Sendable () async throws -> RemoteDefaults
+    private let bus: @Sendable () async throws -> Connection
+    /// The services of desktops that it knows.
+    private let doors: [any DesktopDoor.Type]
     /// What happens while somebody reads a question, before the answer.
     private let whenAsked: @Sendable () -> Void
 
@@ -36,11 +39,15 @@ final class TestConsole: Console {
     ///   - terminal: Which streams are a terminal.
     ///   - now: The time, in seconds since 1970; by default 2024-02-29 12:00:01 UTC.
     ///   - whenAsked: What happens while somebody reads a question, before the answer.
+    ///   - doors: The services of desktops that it knows.
+    ///   - bus: Connects to the bus of the session.
     ///   - service: Connects to the service.
     init(
         _ words: [String], variables: [String: String], input: [UInt8],
         terminal: Set<StandardStream>, at now: Int = 1_709_208_001,
         whenAsked: @escaping @Sendable () -> Void = {},
+        doors: [any DesktopDoor.Type] = DesktopDoors.all,
+        on bus: @escaping @Sendable () async throws -> Connection = { throw NoBus() },
         reaching service: @escaping @Sendable () async throws -> RemoteDefaults
     ) {
         self.words = words
@@ -48,6 +55,8 @@ final class TestConsole: Console {
         self.terminal = terminal
         schemas = InstalledSchemas(SchemaCatalog(environment: variables))
         self.service = service
+        self.bus = bus
+        self.doors = doors
         self.whenAsked = whenAsked
         self.now = timespec(tv_sec: now, tv_nsec: 0)
         rest = Mutex(input[...])
@@ -55,13 +64,18 @@ final class TestConsole: Console {
 
     /// Runs the command line to its end.
     func run() async -> ProgramResult {
-        let status = await Defaultsctl.$console.withValue(self) {
-            await Defaultsctl.outcome { Array(words.dropFirst()) }
-        }
+        let status = await here { await Defaultsctl.outcome { Array(self.words.dropFirst()) } }
         let printed = printed.withLock { $0 }
         return ProgramResult(
             status: status, output: String(decoding: printed.output, as: UTF8.self),
             error: String(decoding: printed.error, as: UTF8.self))
+    }
+
+    /// Runs a part of the tool, around which this is.
+    func here<Outcome>(_ body: () async -> Outcome) async -> Outcome {
+        await Defaultsctl.$console.withValue(self) {
+            await DesktopDoors.$all.withValue(doors) { await body() }
+        }
     }
 
     /// Standard output.
@@ -77,6 +91,13 @@ final class TestConsole: Console {
     func openService(needsBus: Bool) async throws -> ServiceSession {
         ServiceSession(try await service())
     }
+
+    func openBus() async throws -> Connection { try await bus() }
+
+    var daemonProgram: String? { "/opt/defaultsd/bin/defaultsd" }
+
+    /// The command line has asked for a bus, and there is none.
+    private struct NoBus: Error {}
 
     func variable(_ name: String) -> String? { variables[name] }
 

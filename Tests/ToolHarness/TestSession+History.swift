@@ -6,8 +6,12 @@ import TestSupport
 
 /// The history of a session.
 extension TestSession {
-    /// Sets the time of command lines to that of the service, which is the time of the system.
-    func useSystemTime() { now = Int(Date().timeIntervalSince1970) }
+    /// Sets the time of command lines and of the service to that of the system, which the file of the history
+    /// has.
+    func useSystemTime() {
+        now = Int(Date().timeIntervalSince1970)
+        service.date.seconds = now
+    }
 
     /// Changes what the history has of actions: when they were, and who has made them.
     func changeHistory(_ sql: String) async throws {

@@ -39,12 +39,19 @@ final class TestSession: @unchecked Sendable {
     let directory: TemporaryDirectory
     /// The environment of command lines.
     var environment: [String: String]
+    /// The bus of the session.
+    let bus: SessionBus
+    /// The services of desktops that command lines know.
+    var doors = DesktopDoors.all
     /// The time of command lines, in seconds since 1970: 2024-02-29 12:00:01 UTC.
     var now = 1_709_208_001
 
     init() async throws {
         service = try await TestService.start()
         directory = try TemporaryDirectory()
+        bus = SessionBus(
+            startingFrom: "\(directory.path)/.local/share/dbus-1/services",
+            on: service.running.stage)
         environment = [
             "HOME": directory.path, "XDG_CONFIG_HOME": directory.path + "/config",
             "XDG_DATA_DIRS": directory.path + "/system",
@@ -110,6 +117,17 @@ final class TestSession: @unchecked Sendable {
         }.get()
     }
 
+    /// What `doctor` finds out about a service of a desktop; nil if it does not mention it.
+    func finding(of door: String) async throws -> Finding? {
+        let console = console(["defaultsctl", "doctor"], [])
+        return try await service.running.stage.run("doctor") {
+            await console.here {
+                await DesktopCheck(places: Places(), asksBus: true).findings()
+                    .first { $0.subject == door }
+            }
+        }.get()
+    }
+
     private func console(
         _ words: [String], _ input: [UInt8], as caller: TestCaller.Kind = .own,
         on terminal: Set<StandardStream> = [], whenAsked: @escaping @Sendable () -> Void = {}
@@ -117,7 +135,7 @@ final class TestSession: @unchecked Sendable {
         let service = service.running
         return TestConsole(
             words, variables: environment, input: input, terminal: terminal, at: now,
-            whenAsked: whenAsked
+            whenAsked: whenAsked, doors: doors, on: { [bus] in try await bus.connect() }
         ) {
             let socket = try await service.admit(caller).socket
             return try await RemoteDefaults.connect(toPeerAt: socket, on: service.stage.loop)

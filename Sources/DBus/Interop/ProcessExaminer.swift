@@ -25,43 +25,38 @@ package struct ProcessExaminer: Sendable {
     ///
     /// Nil also if the helper has ended.
     func examine(_ number: UInt32, reference: FileDescriptor?) -> ExaminedProcess? {
-        guard let helper else {
-            return ExaminedProcess(number, reference: reference, among: instances)
-        }
-        var request = Parcel()
-        request.put(Question.examine.rawValue)
-        request.put(UInt64(number))
-        guard var answer = helper.ask(.init(request, reference))?.parcel else { return nil }
+        guard var answer = ask(.examine, about: number, reference) else { return nil }
         return ExaminedProcess(takenFrom: &answer)
     }
 
     /// The file of the program that a process runs; empty if the system does not say.
-    package func program(of process: UInt32) -> String {
-        guard let helper else { return Self.program(of: process) }
-        var request = Parcel()
-        request.put(Question.program.rawValue)
-        request.put(UInt64(process))
-        var answer = helper.ask(.init(request))?.parcel
-        return answer?.takeText() ?? ""
-    }
-
-    private static func program(of process: UInt32) -> String {
-        Path.target(ofLink: "/proc/\(process)/exe") ?? ""
-    }
+    package func program(of process: UInt32) -> String { text(.program, about: process) }
 
     /// What people call the program that a process runs: the name of its file, or of the script that an
     /// interpreter runs; empty if the system does not say.
-    package func programName(of process: UInt32) -> String {
-        guard let helper else { return ProgramName.of(process) }
-        var request = Parcel()
-        request.put(Question.name.rawValue)
-        request.put(UInt64(process))
-        var answer = helper.ask(.init(request))?.parcel
+    package func programName(of process: UInt32) -> String { text(.name, about: process) }
+
+    private func text(_ question: Question, about process: UInt32) -> String {
+        var answer = ask(question, about: process)
         return answer?.takeText() ?? ""
+    }
+
+    /// Asks the helper, or this process itself if there is none.
+    ///
+    /// - Returns: Nil if the helper has ended.
+    private func ask(
+        _ question: Question, about process: UInt32, _ reference: FileDescriptor? = nil
+    ) -> Parcel? {
+        var request = Parcel()
+        request.put(question.rawValue)
+        request.put(UInt64(process))
+        let letter = RequestSocket.Letter(request, reference)
+        let answer = if let helper { helper.ask(letter) } else { answer(letter) }
+        return answer?.parcel
     }
 }
 
-/// The side of the helper.
+/// The side of the process that is asked.
 extension ProcessExaminer {
     private enum Question: UInt64 {
         case examine = 1, program, name
@@ -79,7 +74,7 @@ extension ProcessExaminer {
             let reference = letter.descriptor
             let process = ExaminedProcess(number, reference: reference, among: instances)
             ExaminedProcess.put(process, into: &answer)
-        case .program: answer.put(Self.program(of: number))
+        case .program: answer.put(Path.target(ofLink: "/proc/\(number)/exe") ?? "")
         case .name: answer.put(ProgramName.of(number))
         }
         return .init(answer)

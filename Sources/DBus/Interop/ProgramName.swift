@@ -7,12 +7,15 @@ enum ProgramName {
     private static let mostBytes = 4096
     /// The most bytes of a name.
     private static let longest = 255
-    /// How the names of interpreters begin, of which the script is what people know.
+    /// The interpreters, of which the script is what people know: how their names begin, and the letters of
+    /// options with which they run no script, but a text in the command line or standard input.
     private static let interpreters = [
-        "bash", "dash", "fish", "gjs", "guile", "lua", "node", "perl", "php", "python", "ruby",
-        "sh",
-        "tclsh", "zsh",
+        "bash": "cs", "dash": "cs", "fish": "c", "gjs": "c", "guile": "ce", "lua": "e",
+        "node": "ep", "perl": "eE", "php": "rBRE", "python": "c", "ruby": "e", "sh": "cs",
+        "tclsh": "", "zsh": "cs",
     ]
+    /// The same as words, with or without the text after an equals sign.
+    private static let longOptions = ["--command", "--eval", "--print", "--run"]
 
     /// The name of the program that a process runs; empty if the system does not say.
     static func of(_ process: UInt32) -> String {
@@ -28,25 +31,42 @@ enum ProgramName {
         // The file was replaced while it ran.
         let replaced = " (deleted)"
         let program = name(file.hasSuffix(replaced) ? String(file.dropLast(replaced.count)) : file)
-        guard isInterpreter(program),
-            // Options and what belongs to them cannot be told apart, except for modules and commands.
-            let script = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }),
-            !arguments.dropFirst().prefix(while: { $0.hasPrefix("-") })
-                .contains(where: { $0 == "-c" || $0 == "-e" })
+        let words = arguments.dropFirst()
+        // Options and what belongs to them cannot be told apart.
+        let options = words.prefix { $0.hasPrefix("-") }
+        guard let letters = textOptions(ofInterpreter: program),
+            let script = words.dropFirst(options.count).first,
+            !options.contains(where: { runsText($0, letters) })
         else { return program }
         return name(script)
     }
 
-    private static func isInterpreter(_ name: String) -> Bool {
-        interpreters.contains { interpreter in
+    /// The letters of options with which an interpreter runs no script; nil if the program is none.
+    private static func textOptions(ofInterpreter name: String) -> String? {
+        if name == "gjs-console" { return interpreters["gjs"] }
+        return interpreters.first { interpreter, _ in
             name.hasPrefix(interpreter)
                 && name.dropFirst(interpreter.count).allSatisfy { "0123456789.-_".contains($0) }
-        } || name == "gjs-console"
+        }?.value
+    }
+
+    /// Whether an interpreter with this option may run no script.
+    ///
+    /// Letters can be in one word, as in `bash -lc`. If a word has such a letter by chance, the interpreter is
+    /// named, because a text in the command line may have anything in it.
+    private static func runsText(_ option: String, _ letters: String) -> Bool {
+        if option == "-" { return true }
+        guard !option.hasPrefix("--") else {
+            return longOptions.contains { option == $0 || option.hasPrefix("\($0)=") }
+        }
+        return option.contains { letters.contains($0) }
     }
 
     /// The last part of a path.
     private static func name(_ path: String) -> String {
         let last = path.split(separator: "/").last.map(String.init) ?? ""
-        return last.utf8.count <= longest ? last : String(last.prefix(longest / 4))
+        // A character can have any number of scalars, and a scalar four bytes.
+        return last.utf8.count <= longest
+            ? last : String(last.unicodeScalars.prefix(longest / 4))
     }
 }

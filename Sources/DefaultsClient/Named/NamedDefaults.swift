@@ -33,7 +33,8 @@ package struct NamedDefaults: Sendable {
         guard KeyRule.allows(name) else { throw .badName(KeyName(name)) }
     }
 
-    /// Waits until the domain is current, for two seconds at most.
+    /// Waits until the domain is current, for two seconds at most, or for thirty while the service is
+    /// started.
     ///
     /// - Throws: ``DefaultsError`` with `unreachable`.
     package func load() throws(DefaultsError) {

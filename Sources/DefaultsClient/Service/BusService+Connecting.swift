@@ -90,6 +90,7 @@ extension BusService {
     func close() {
         let old = connection
         connection = nil
+        noteOwner(isMissing: false)
         old?.assumeIsolated { $0.close() }
     }
 
@@ -154,6 +155,7 @@ extension BusService {
 
     private func disconnected() {
         connection = nil
+        noteOwner(isMissing: false)
         isOnNamedBus = false
         forgetCalls()
         if direct.isUsed { return socketHasClosed() }
@@ -193,23 +195,33 @@ extension BusService {
                 read: { try BusName(try $0.readString()) },
                 completion: { [weak self] outcome in
                     guard let self, self.connection === connection else { return }
-                    // Without an owner: the bus sends a signal when there is one.
-                    guard let found = try? outcome.get() else { return }
-                    if isNews { ownerHasCome(found) } else { owner = found }
+                    switch outcome {
+                    case .success(let found) where isNews: ownerHasCome(found)
+                    case .success(let found): owner = found
+                    // The bus sends a signal when there is one.
+                    case .failure(let error): noteOwner(isMissing: Self.isWithoutOwner(error))
+                    }
                 })
         }
     }
 
     private func ownerChanged(_ signal: Signal) {
+        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2] else {
+            return
+        }
         // Without a service nothing changes, so the copies stay current.
-        guard signal.arguments.count == 3, case .string(let owner) = signal.arguments[2],
-            !owner.isEmpty
-        else { return }
+        guard !owner.isEmpty else { return noteOwner(isMissing: true) }
         if let owner = try? BusName(owner) { ownerHasCome(owner) }
+    }
+
+    private func noteOwner(isMissing: Bool) {
+        isWithoutOwner.store(isMissing, ordering: .relaxed)
     }
 
     private func ownerHasCome(_ owner: BusName) {
         self.owner = owner
+        noteOwner(isMissing: false)
+        progress.add(1, ordering: .relaxed)
         direct.noteOther()
         detach()
         noteAnswer()

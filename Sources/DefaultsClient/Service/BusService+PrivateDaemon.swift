@@ -27,7 +27,7 @@ extension BusService {
     private static let idleTime = Duration.milliseconds(100)
     /// How long a daemon is kept that has calls.
     ///
-    /// A read of another process waits for two seconds.
+    /// A read of another process waits for a daemon of its own for six seconds.
     private static let longestHold = Duration.milliseconds(500)
     /// How long others have to take the database.
     private static let turnOfOthers = Duration.milliseconds(100)

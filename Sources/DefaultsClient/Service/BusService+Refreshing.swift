@@ -32,7 +32,8 @@ extension BusService {
     /// Waits for a semaphore, as long as there may be an answer.
     ///
     /// While something comes from the bus, the answer may still follow: a process that was stopped for
-    /// a while gets all signals of that time first. If the wait ends much too late, this process was
+    /// a while gets all signals of that time first. While the bus starts the service, it says what comes of
+    /// it: on a busy machine a start takes its time. If the wait ends much too late, this process was
     /// stopped meanwhile, or had no processor.
     ///
     /// - Returns: Whether it was signalled `count` times.
@@ -46,7 +47,9 @@ extension BusService {
                 if answered.wait(timeout: end) == .success { break }
                 waits += 1
                 let isMoving =
-                    progress.load(ordering: .relaxed) != seen || DispatchTime.now() > end + patience
+                    progress.load(ordering: .relaxed) != seen
+                    || isWithoutOwner.load(ordering: .relaxed)
+                    || DispatchTime.now() > end + patience
                 guard isMoving, waits < Self.mostWaits else { return false }
             }
         }

@@ -32,6 +32,10 @@ final class BusService: Service, @unchecked Sendable {
 
     /// How much has come from the bus: signals, and ends of calls.
     let progress = Atomic<UInt64>(0)
+    /// Whether the bus has said that nobody owns the service's name.
+    ///
+    /// Then it starts the service for a call, and says when that has come or has failed.
+    let isWithoutOwner = Atomic<Bool>(false)
 
     var connection: Connection?
     /// Whether the connection leads to the bus that the environment, or the application, names.
@@ -73,8 +77,8 @@ final class BusService: Service, @unchecked Sendable {
     static let mostRules = 64
     /// How long a thread waits for the service.
     static let patience = Duration.seconds(2)
-    /// How often a thread waits that long while messages come from the bus: the answer may be behind
-    /// them.
+    /// How often a thread waits that long while messages come from the bus, or while the bus starts the
+    /// service: the answer may be behind them.
     static let mostWaits = 15
     /// How long a thread waits for a private daemon, which may have to wait for the database.
     fileprivate static let privatePatience = Duration.seconds(6)

@@ -24,7 +24,8 @@ extension Settings {
     /// Call this after a flush.
     func backUpDaily() {
         let isDue = upkeep.isDailyDue(
-            at: loop.continuousNow, generation: store.database.durableGeneration
+            at: loop.continuousNow, date: store.database.date.now,
+            generation: store.database.durableGeneration
         ) {
             (try? store.database.backups()) ?? []
         }

@@ -108,14 +108,19 @@ package final class Upkeep {
 
     /// Whether the daily backup is to be made.
     ///
-    /// - Parameter list: The backups that there are; called if they may have changed.
+    /// - Parameters:
+    ///   - now: The clock, for the pause after a failure.
+    ///   - date: The date, in seconds since 1970.
+    ///   - generation: The last change that is on disk.
+    ///   - list: The backups that there are; called if they may have changed.
     func isDailyDue(
-        at now: ContinuousClock.Instant, generation: Generation, _ list: () -> [Backup]
+        at now: ContinuousClock.Instant, date: UInt64, generation: Generation,
+        _ list: () -> [Backup]
     ) -> Bool {
         guard !isUnderWay, pause.map({ now >= $0 }) ?? true else { return false }
         let known = backups ?? list()
         backups = known
-        return BackupRotation(known).isDailyDue(generation: generation)
+        return BackupRotation(known).isDailyDue(at: date, generation: generation)
     }
 
     /// Notes that there may be other backups.

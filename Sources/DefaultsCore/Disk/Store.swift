@@ -30,8 +30,6 @@ package final class Store {
     private let statistics: Statistics
     private let loop: EventLoop
     private let logger: Logger
-    /// The present time in seconds since 1970.
-    private let date: () -> Int
     /// Has work begun that does not end at once.
     private let begin: (Work) -> Void
     weak var observer: (any StoreObserver)?
@@ -42,7 +40,7 @@ package final class Store {
 
     init(
         _ database: sending Database, _ writer: DurableWriter, lanes: Lanes,
-        statistics: Statistics, on loop: EventLoop, date: @escaping () -> Int, logger: Logger,
+        statistics: Statistics, on loop: EventLoop, logger: Logger,
         begin: @escaping (Work) -> Void
     ) {
         self.database = database
@@ -51,7 +49,6 @@ package final class Store {
         self.statistics = statistics
         self.loop = loop
         self.logger = logger
-        self.date = date
         self.begin = begin
         alarm = Alarm(on: loop)
         trouble = TroubleKeeper(logger: logger)
@@ -255,7 +252,7 @@ package final class Store {
     }
 
     private func flushSucceeded(hasChores: Bool) {
-        statistics.noteFlush(at: date())
+        statistics.noteFlush(at: Int(database.date.now))
         if disk.failure != nil {
             logger.log(
                 .diskWorks, level: .notice,

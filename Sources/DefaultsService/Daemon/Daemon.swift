@@ -4,6 +4,7 @@ import DefaultsFiles
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
+import Glibc
 package import Logging
 import ServiceLife
 import SystemCalls
@@ -373,7 +374,9 @@ extension Daemon {
         let deadline = loop.now + Self.longestWait
         while true {
             do throws(StorageError) {
-                return try Database(at: location, pageKeeper: pageKeeper) { [logger] notice in
+                return try Database(
+                    at: location, date: DateSource { time(nil) }, pageKeeper: pageKeeper
+                ) { [logger] notice in
                     if notice.severity == .progress { ServiceManager.notifyProgress("\(notice)") }
                     logger.log(notice)
                 }

@@ -4,7 +4,6 @@ import DefaultsDconf
 import DefaultsModel
 import DefaultsProtocol
 import DefaultsStorage
-import Glibc
 import Logging
 
 /// The service on the bus: the object `/org/defaultsd/Defaults1` and the doors, with one database.
@@ -49,7 +48,7 @@ package actor Service {
         let tasks = Tasks(on: connection.loop)
         let settings = Settings(
             database, writer, layers: layers, typedDomains: DconfDomains.record,
-            on: connection.loop, date: { time(nil) }, logger: logger
+            on: connection.loop, logger: logger
         ) { work in
             tasks.start { await $0.settings.carryOut(work) }
         }

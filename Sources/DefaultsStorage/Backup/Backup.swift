@@ -97,20 +97,13 @@ package struct BackupRotation: Sendable {
         self.backups = backups
     }
 
-    /// Whether it is time for a daily backup by the clock of now.
-    ///
-    /// - Parameter generation: The last change that is on disk.
-    package func isDailyDue(generation: Generation) -> Bool {
-        isDailyDue(at: Timestamp.now, generation: generation)
-    }
-
     /// Whether it is time for a daily backup: there is a change that no backup has, and the newest
     /// daily one is a day away, before or after now (3).
     ///
     /// - Parameters:
     ///   - date: Now, in seconds since 1970.
     ///   - generation: The last change that is on disk.
-    func isDailyDue(at date: UInt64, generation: Generation) -> Bool {
+    package func isDailyDue(at date: UInt64, generation: Generation) -> Bool {
         let past = backups.filter { $0.generation <= generation }
         guard past.max()?.generation != generation else { return false }
         guard let daily = past.filter({ $0.kind == .daily }).max() else { return true }

@@ -13,7 +13,8 @@ extension Database {
         try DurableWriter(
             to: identity, in: place, readingFrom: standIn?.file,
             history: HistoryOrigin(
-                database: journal.database, known: generationAtStart, report: report))
+                database: journal.database, known: generationAtStart, report: report),
+            date: date)
     }
 
     /// Whether a flush has something to write: changes, tokens, a higher ceiling, or files that
@@ -255,6 +256,7 @@ extension Database {
         report(.repaired(repair.report))
         close()
         return try Database(
-            at: location, boot: boot, machine: machine, pageKeeper: pageKeeper, report: report)
+            at: location, boot: boot, machine: machine, date: date, pageKeeper: pageKeeper,
+            report: report)
     }
 }

@@ -11,7 +11,7 @@ package import SystemCalls
 /// to a `DurableWriter`.
 ///
 /// ```swift
-/// let database = try Database(at: .fromEnvironment()) { notice in log(notice) }
+/// let database = try Database(at: .fromEnvironment(), date: date) { notice in log(notice) }
 /// let change = try database.commit(
 ///     ChangeProposal(domain: domain, set: [.init(key: key, archive: archive)], origin: caller))
 /// try database.value(domain, key)?.generation == change.generation  // true
@@ -34,6 +34,8 @@ package final class Database {
     /// The directory and its lock.
     package let fileSystem: FileSystem
 
+    /// Dates what is kept.
+    package let date: DateSource
     let location: DatabaseLocation
     let place: StorePlace
     /// Which files of the store are read.
@@ -70,6 +72,7 @@ package final class Database {
     ///
     /// - Parameters:
     ///   - location: Where it is. Missing directories are created.
+    ///   - date: The date.
     ///   - damage: What the process has found to be wrong with the store, which is then repaired;
     ///     nil if nothing was. Damage that is found while opening is handled in the same way.
     ///   - pageKeeper: Who keeps the page of counters for the next process if this one is killed; nil
@@ -79,20 +82,21 @@ package final class Database {
     ///   if this version cannot use the store; `.directoryUnusable` or `.cannotOpen` if the system
     ///   refuses.
     package convenience init(
-        at location: DatabaseLocation, damage: String? = nil, pageKeeper: PageKeeper? = nil,
-        report: @escaping (Notice) -> Void
+        at location: DatabaseLocation, date: DateSource, damage: String? = nil,
+        pageKeeper: PageKeeper? = nil, report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         try self.init(
-            at: location, boot: .ofThisBoot(), machine: .current, damage: damage,
+            at: location, boot: .ofThisBoot(), machine: .current, date: date, damage: damage,
             pageKeeper: pageKeeper, report: report)
     }
 
     /// Opens the database as in a given boot of a given machine.
     init(
         at location: DatabaseLocation, boot: UniqueID, machine: Machine = .current,
-        damage: String? = nil, pageKeeper: PageKeeper? = nil,
+        date: DateSource, damage: String? = nil, pageKeeper: PageKeeper? = nil,
         report: @escaping (Notice) -> Void
     ) throws(StorageError) {
+        self.date = date
         self.pageKeeper = pageKeeper
         place = try StorePlace(at: location)
         fileSystem = place.fileSystem
@@ -105,7 +109,8 @@ package final class Database {
             standIn = nil
         }
         let opening = try DatabaseOpening(
-            at: location, boot: boot, in: place, or: standIn, damage: damage, report: report)
+            at: location, boot: boot, in: place, or: standIn, damage: damage, date: date,
+            report: report)
         let beginning = try opening.begin(
             at: location, boot: boot, pageKeeper: pageKeeper)
         lastRepair = opening.store.lastRepair

@@ -6,6 +6,7 @@ internal import SystemCalls
 struct DatabaseOpening {
     let file: StoreFile
     let directory: PrivateDirectory
+    let date: DateSource
     let report: (Notice) -> Void
     let store: OpenStore
     /// Whether the store was damaged and rebuilt.
@@ -37,11 +38,14 @@ struct DatabaseOpening {
     ///   - locked: The directory of the store, and what the previous process noted there.
     ///   - standIn: A copy of the store, if that cannot be written.
     ///   - damage: What was found to be wrong with the store; nil if nothing was.
+    ///   - date: The date.
     init(
         at location: DatabaseLocation, boot: UniqueID, in locked: StorePlace,
-        or standIn: StandIn?, damage: String?, report: @escaping (Notice) -> Void
+        or standIn: StandIn?, damage: String?, date: DateSource,
+        report: @escaping (Notice) -> Void
     ) throws(StorageError) {
         directory = locked.directory
+        self.date = date
         self.report = report
         self.standIn = standIn
         file = standIn?.file ?? StoreFile(in: directory)
@@ -49,7 +53,8 @@ struct DatabaseOpening {
         search = try JournalSearch(at: location, last: last)
         let repairer = StoreRepairer(
             of: file, in: locked, journals: search.ofThisPlace(),
-            hasPlaceNote: last != nil, mayBeTorn: last?.journal.boot != boot, report: report)
+            hasPlaceNote: last != nil, mayBeTorn: last?.journal.boot != boot, date: date,
+            report: report)
         (store, isRepaired) = try repairer.open(damage: damage)
     }
 
@@ -194,8 +199,8 @@ extension DatabaseOpening {
         do {
             // A damaged table of times must not keep a start from giving numbers. The next flush finds
             // it.
-            try FlushTransaction(on: store.connection).write(batch, notesTime: false)
-            try? TimeTable(connection: store.connection).note(batch.generation, at: Timestamp.now)
+            try FlushTransaction(on: store.connection).write(batch, at: nil)
+            try? TimeTable(connection: store.connection).note(batch.generation, at: date.now)
             recovery.contents.overlay.finishFlush()
             recovery.counter.noteDurable(batch)
         } catch {

@@ -14,13 +14,17 @@ package struct DatabaseView {
     let contents: DatabaseContents
     let counter: GenerationCounter
     let path: String
+    private let date: DateSource
     /// What may be seen; nil for everything.
     private var scope: AccessScope?
 
-    init(contents: DatabaseContents, counter: GenerationCounter, path: String) {
+    init(
+        contents: DatabaseContents, counter: GenerationCounter, path: String, date: DateSource
+    ) {
         self.contents = contents
         self.counter = counter
         self.path = path
+        self.date = date
     }
 
     /// The same, with nothing outside of a scope.
@@ -151,7 +155,7 @@ package struct DatabaseView {
             }
         }
         let times = try contents.store.times(of: changes.map(\.generation))
-        let now = Timestamp.now
+        let now = date.now
         return zip(changes, times).map { change, time in
             ChangeTime(key: change.key, generation: change.generation, time: time ?? now)
         }
@@ -198,7 +202,7 @@ package struct DatabaseView {
 extension Database {
     /// What can be read now; valid until the next change.
     package var view: DatabaseView {
-        DatabaseView(contents: contents, counter: counter, path: path)
+        DatabaseView(contents: contents, counter: counter, path: path, date: date)
     }
 
     /// As ``DatabaseView/value(_:_:)``.
@@ -301,7 +305,7 @@ package final class DatabaseSnapshot: @unchecked Sendable {
 
     init(
         of file: StoreFile, under overlay: PendingOverlay, at counter: GenerationCounter,
-        identity: StoreIdentity
+        identity: StoreIdentity, date: DateSource
     ) throws(StorageError) {
         connection = try file.connectAgain()
         connection.keepLogOnClose(true)
@@ -316,7 +320,8 @@ package final class DatabaseSnapshot: @unchecked Sendable {
         guard try file.identity() == identity else { throw .storeGone(file.path) }
         var contents = DatabaseContents(over: try StoreReader(connection, path: file.path))
         contents.overlay = overlay
-        opened = DatabaseView(contents: contents, counter: counter, path: file.path)
+        opened = DatabaseView(
+            contents: contents, counter: counter, path: file.path, date: date)
     }
 
     /// What the database had.
@@ -342,7 +347,8 @@ extension Database {
     ///
     /// - Throws: `.cannotOpen` if a second connection cannot be opened.
     package func snapshot() throws(StorageError) -> DatabaseSnapshot {
-        try DatabaseSnapshot(of: file, under: contents.overlay, at: counter, identity: identity)
+        try DatabaseSnapshot(
+            of: file, under: contents.overlay, at: counter, identity: identity, date: date)
     }
 
     /// The size of the write-ahead log in bytes.

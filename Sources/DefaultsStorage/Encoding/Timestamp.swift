@@ -5,10 +5,7 @@ enum Timestamp {
     /// The length of every one.
     static let length = "2026-11-21T194000Z".utf8.count
     /// The last second that has a year of four digits.
-    private static let lastSecond: UInt64 = 253_402_300_799
-
-    /// The current time in seconds since 1970, limited to years with four digits.
-    static var now: UInt64 { min(UInt64(clamping: time(nil)), lastSecond) }
+    static let lastSecond: UInt64 = 253_402_300_799
 
     /// The text of a moment in seconds since 1970.
     static func text(_ seconds: UInt64) -> String {

@@ -38,19 +38,21 @@ struct Repair {
     ///   - path: The damaged store. Any of its files may be missing.
     ///   - target: An empty file for the new one.
     ///   - reason: What is wrong with the damaged store.
+    ///   - time: The present time, in seconds since 1970.
     ///   - backups: The paths of backups, the newest first.
     ///   - mayBeTorn: See `WriteAheadLog`.
     ///   - journal: The identity of the database by its journal; nil if there is none.
     ///   - note: How far the store had come; nil if it is not known.
     ///   - progress: Counts the pages that are read.
     static func make(
-        from path: String, at target: String, because reason: String, backups: [String],
-        mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
+        from path: String, at target: String, because reason: String, time: UInt64,
+        backups: [String], mayBeTorn: Bool, journal: UniqueID?, note: StoreNote?,
+        progress: Progress? = nil
     ) throws -> RepairReport {
         var repair = Repair(
             store: try RepairedStore(at: target), path: path, backups: backups,
             journal: journal ?? note?.database, note: note, progress: progress,
-            report: RepairReport(reason: reason))
+            report: RepairReport(reason: reason, at: time))
         let left = try repair.takeWhatIsLeft(mayBeTorn: mayBeTorn)
         let filled = try repair.fillIn(after: left)
         try repair.finish(left, filled)

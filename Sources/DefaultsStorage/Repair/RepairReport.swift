@@ -6,6 +6,8 @@ internal import Wording
 struct RepairReport {
     /// What was wrong with the store, as a sentence.
     let reason: String
+    /// When the repair was, in seconds since 1970.
+    let time: UInt64
     /// Whether it is unknown what changed after the newest backup.
     var isBlind = false
     /// How many keys were read from the damaged store.
@@ -23,8 +25,9 @@ struct RepairReport {
     /// The domains of these keys.
     var short: [Domain] = []
 
-    init(reason: String) {
+    init(reason: String, at time: UInt64) {
         self.reason = reason
+        self.time = time
     }
 
     /// The keys that were taken from a backup.

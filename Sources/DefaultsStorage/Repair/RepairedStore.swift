@@ -185,7 +185,7 @@ final class RepairedStore {
         try insert.run(withBlob: state.uuid.bytes, at: 1)
         // The next flush is later than changes whose time was lost.
         try add(TimeRow(generation: state.generation, time: 0))
-        try RepairRecord(report.description).write(on: connection)
+        try RepairRecord(report.description, at: report.time).write(on: connection)
         try connection.execute(Schema.indexes)
         try connection.execute("COMMIT")
     }

@@ -13,6 +13,7 @@ struct StoreRepairer {
     private let note: StoreNote?
     private let hasPlaceNote: Bool
     private let mayBeTorn: Bool
+    private let date: DateSource
     private let report: (Notice) -> Void
 
     /// - Parameters:
@@ -20,9 +21,11 @@ struct StoreRepairer {
     ///   - journals: Where journals may be. They show the identity of the database.
     ///   - hasPlaceNote: Whether an earlier process has left a note of its places.
     ///   - mayBeTorn: See `WriteAheadLog`.
+    ///   - date: Dates repairs and what is set aside.
     init(
         of file: StoreFile, in place: StorePlace, journals: [PrivateDirectory],
-        hasPlaceNote: Bool, mayBeTorn: Bool, report: @escaping (Notice) -> Void
+        hasPlaceNote: Bool, mayBeTorn: Bool, date: DateSource,
+        report: @escaping (Notice) -> Void
     ) {
         self.file = file
         self.journals = journals
@@ -32,6 +35,7 @@ struct StoreRepairer {
         note = place.note
         self.hasPlaceNote = hasPlaceNote
         self.mayBeTorn = mayBeTorn
+        self.date = date
         self.report = report
     }
 
@@ -66,7 +70,7 @@ struct StoreRepairer {
         }
         do throws(StorageError) {
             let store = try openSound(condition)
-            return (aside.map { store.noting($0, report: report) } ?? store, false)
+            return (aside.map { store.noting($0, at: date.now, report: report) } ?? store, false)
         } catch {
             guard error.code == .damagedDatabase else { throw error }
             return try openRepaired(because: error.description, mayBeTorn: mayBeTorn)
@@ -128,7 +132,7 @@ struct StoreRepairer {
             note.isReached(by: state), try leadsAway(from: note)
         else { return nil }
         do {
-            let aside = try StoreReplacement(of: file).setLogAside()
+            let aside = try StoreReplacement(of: file).setLogAside(at: date.now)
             return .logSetAside(file.path, as: aside)
         } catch {
             throw .cannotOpen(file.path, error)
@@ -172,7 +176,7 @@ struct StoreRepairer {
         }
         // The note proves that nothing up to it is missing.
         if note?.isReached(by: store.state) == true { return store }
-        return store.noting(.logMissing(file.path), report: report)
+        return store.noting(.logMissing(file.path), at: date.now, report: report)
     }
 
     /// The generation of the newest backup of a database; nil if none can be read.
@@ -193,7 +197,7 @@ struct StoreRepairer {
     ) throws(StorageError) -> (OpenStore, isRepaired: Bool) {
         try checkLink()
         let made = try file.repair(
-            because: reason, backups: backups, mayBeTorn: mayBeTorn,
+            because: reason, at: date.now, backups: backups, mayBeTorn: mayBeTorn,
             journal: JournalHistory.database(in: journals), note: note,
             progress: Progress { [path = file.path, report] in report(.repairing(path, pages: $0)) }
         )
@@ -252,6 +256,7 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - reason: What is wrong with the store.
+    ///   - time: The present time, in seconds since 1970.
     ///   - backups: All backups, the newest first.
     ///   - mayBeTorn: See `WriteAheadLog`.
     ///   - journal: The identity of the database by its journal; nil if there is none.
@@ -259,14 +264,15 @@ extension StoreFile {
     ///   - progress: Counts the pages that are read.
     /// - Throws: `.cannotOpen` if nothing was done, or `.replacementUndecided`.
     func repair(
-        because reason: String, backups: [Backup], mayBeTorn: Bool, journal: UniqueID?,
-        note: StoreNote?, progress: Progress? = nil
+        because reason: String, at time: UInt64, backups: [Backup], mayBeTorn: Bool,
+        journal: UniqueID?, note: StoreNote?, progress: Progress? = nil
     ) throws(StorageError) -> RepairReport {
-        var report = RepairReport(reason: reason)
+        var report = RepairReport(reason: reason, at: time)
         try StoreReplacement(of: self).make(orThrow: { .repairFailed(path, $0) }) { target in
             report = try Repair.make(
-                from: path, at: target, because: reason, backups: backups.map(\.path),
-                mayBeTorn: mayBeTorn, journal: journal, note: note, progress: progress)
+                from: path, at: target, because: reason, time: time,
+                backups: backups.map(\.path), mayBeTorn: mayBeTorn, journal: journal, note: note,
+                progress: progress)
         }
         return report
     }

@@ -69,8 +69,8 @@ struct FlushTransaction {
     ///
     /// It is on disk when this returns.
     ///
-    /// - Parameter notesTime: Whether the time is part of it.
-    func write(_ batch: FlushBatch, notesTime: Bool = true) throws(SQLiteError) {
+    /// - Parameter time: The present time, in seconds since 1970; nil if it is not part of the batch.
+    func write(_ batch: FlushBatch, at time: UInt64?) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
             let upsertDomain = try connection.prepare(FlushTransaction.upsertDomain)
             let upsertEntry = try connection.prepare(FlushTransaction.upsertEntry)
@@ -91,8 +91,8 @@ struct FlushTransaction {
                 if !pending.tokens.isEmpty { try write(pending.tokens, of: row) }
             }
             if let host = batch.host { try HostTable(connection: connection).write(host) }
-            if notesTime {
-                try TimeTable(connection: connection).note(batch.generation, at: Timestamp.now)
+            if let time {
+                try TimeTable(connection: connection).note(batch.generation, at: time)
             }
             try writeState(batch)
             try FreePages(of: connection).prepareCommit()

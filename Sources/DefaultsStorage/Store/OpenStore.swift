@@ -1,5 +1,4 @@
 internal import DefaultsModel
-internal import Glibc
 internal import SQLite
 
 /// A store that is open and without damage, as far as is known without reading all of it.
@@ -40,12 +39,14 @@ struct OpenStore {
     }
 
     /// Notes a loss in the store that no repair can restore.
+    ///
+    /// - Parameter time: The present time, in seconds since 1970.
     func noting(
-        _ loss: Notice, report: (Notice) -> Void
+        _ loss: Notice, at time: UInt64, report: (Notice) -> Void
     ) -> OpenStore {
         report(loss)
         var store = self
-        let record = RepairRecord(loss.description)
+        let record = RepairRecord(loss.description, at: time)
         // On a full disk, only the log and this process know of it.
         try? record.write(on: connection)
         store.lastRepair = record
@@ -62,9 +63,11 @@ package struct RepairRecord: Sendable, Hashable {
     /// What was kept and what was lost, in sentences that name keys and no values.
     package let report: String
 
-    /// - Parameter report: What was kept and what was lost, just now.
-    init(_ report: String) {
-        time = Int64(Glibc.time(nil))
+    /// - Parameters:
+    ///   - report: What was kept and what was lost.
+    ///   - time: When, in seconds since 1970.
+    init(_ report: String, at time: UInt64) {
+        self.time = Int64(clamping: time)
         self.report = report
     }
 

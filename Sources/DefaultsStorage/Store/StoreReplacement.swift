@@ -164,23 +164,21 @@ extension StoreReplacement {
     ///
     /// The new name is on disk when this returns.
     ///
+    /// - Parameter seconds: The present time, in seconds since 1970.
     /// - Returns: Its path.
-    func setLogAside() throws(SystemError) -> String {
+    func setLogAside(at seconds: UInt64) throws(SystemError) -> String {
         let log = name + "-wal"
-        let aside = name + StoreReplacement.asideEnding + StoreReplacement.text(now()) + "-wal"
-        let kept = try directory.names().filter {
-            $0.hasPrefix(name + StoreReplacement.asideEnding)
+        let prefix = name + StoreReplacement.asideEnding
+        let kept = try directory.names().filter { $0.hasPrefix(prefix) }
+        var time = timespec(tv_sec: Int(clamping: seconds), tv_nsec: 0)
+        while kept.contains(where: { $0.hasPrefix(prefix + StoreReplacement.text(time)) }) {
+            time.tv_nsec += 1
         }
+        let aside = prefix + StoreReplacement.text(time) + "-wal"
         try directory.rename(log, to: aside)
         try directory.synchronize()
         forgetOldest(kept)
         return directory.file(aside)
-    }
-
-    private func now() -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return time
     }
 
     private static func text(_ time: timespec) -> String {

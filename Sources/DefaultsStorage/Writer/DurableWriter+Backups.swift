@@ -19,7 +19,7 @@ extension DurableWriter {
         _ kind: Backup.Kind, sparing spared: Backup? = nil
     ) async throws(StorageError) -> BackupOutcome {
         try await backUp(
-            kind, at: Timestamp.now, sparing: spared, leaving: BackupWork.spaceToLeave)
+            kind, at: date.now, sparing: spared, leaving: BackupWork.spaceToLeave)
     }
 
     func backUp(

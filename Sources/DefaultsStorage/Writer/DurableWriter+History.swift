@@ -1,6 +1,5 @@
 package import DefaultsModel
 internal import DefaultsTerms
-internal import Glibc
 internal import SQLite
 
 /// The history, which is written before each transaction of the store, and never keeps it from being
@@ -26,7 +25,7 @@ extension DurableWriter {
             return reportHistory("the disk has too little space")
         }
         do {
-            let time = Int64(Glibc.time(nil))
+            let time = now
             let file = try openHistory(at: time)
             let growth = try HistoryFlush(
                 batch, by: rules, into: file, from: openConnection, at: time
@@ -39,6 +38,9 @@ extension DurableWriter {
             reportHistory("\((error as? SQLiteError)?.reason ?? "\(error)")")
         }
     }
+
+    /// The present time, in seconds since 1970.
+    private var now: Int64 { Int64(clamping: date.now) }
 
     /// The free space below which the history is not written: 8 MiB.
     private static let leastSpaceForHistory = 8 << 20
@@ -84,7 +86,7 @@ extension DurableWriter {
         guard hasHistoryChores, let history else { return false }
         do {
             let trimming = HistoryTrimming(
-                of: history, by: historyRules, at: Int64(Glibc.time(nil)))
+                of: history, by: historyRules, at: now)
             if historyRules.isOff {
                 if try trimming.forgetAll() { historyChores.hasRemoved = true }
                 HistoryFile.removeAside(in: place.directory)
@@ -110,7 +112,7 @@ extension DurableWriter {
         _ body: (HistoryReading, HistoryFile) throws -> Result
     ) throws -> Result {
         do {
-            let time = Int64(Glibc.time(nil))
+            let time = now
             let file = try openHistory(at: time)
             try file.noteGap(upTo: LiveValues(openConnection).generation(), at: time)
             return try body(try HistoryReading(file, over: openConnection), file)

@@ -44,6 +44,8 @@ package actor DurableWriter {
     var earlier: [FileIdentity] = []
     /// The work for a quiet moment.
     var chores = Chores()
+    /// Dates what is written.
+    let date: DateSource
     /// Whose history is written.
     let origin: HistoryOrigin
     /// The file of the history; nil before the first flush, and while it cannot be used.
@@ -64,11 +66,14 @@ package actor DurableWriter {
     /// - Parameters:
     ///   - identity: Which files the database has open.
     ///   - standIn: What is open in place of the store, if that cannot be written.
+    ///   - history: Whose history is written.
+    ///   - date: Dates what is written.
     init(
         to identity: StoreIdentity, in place: StorePlace, readingFrom standIn: StoreFile? = nil,
-        history: HistoryOrigin
+        history: HistoryOrigin, date: DateSource
     ) throws(StorageError) {
         origin = history
+        self.date = date
         let file = standIn ?? StoreFile(in: place.directory)
         isStandIn = standIn != nil
         self.identity = identity
@@ -137,7 +142,7 @@ package actor DurableWriter {
 
     private func commit(_ batch: FlushBatch) throws(SQLiteError) {
         try writing { connection throws(SQLiteError) in
-            try FlushTransaction(on: connection).write(batch)
+            try FlushTransaction(on: connection).write(batch, at: date.now)
         }
     }
 
@@ -381,8 +386,8 @@ extension DurableWriter {
         close()
         do throws(StorageError) {
             let report = try file.repair(
-                because: damage, backups: (try? backups.backups()) ?? [], mayBeTorn: false,
-                journal: database.uuid, note: place.currentNote)
+                because: damage, at: date.now, backups: (try? backups.backups()) ?? [],
+                mayBeTorn: false, journal: database.uuid, note: place.currentNote)
             return CompletedRepair(report: report)
         } catch {
             // If this fails, the next batch tries again.

@@ -138,7 +138,9 @@ struct Adoption {
     /// - Returns: Whether the other service had a name, so it may have written since.
     private func takeNames() async throws -> Bool {
         guard !door.busNames.isEmpty else { return false }
-        guard let program = DaemonProgram.find() else { throw ToolError.noDaemonProgram }
+        guard let program = Defaultsctl.console.daemonProgram else {
+            throw ToolError.noDaemonProgram
+        }
         try files.writeActivation(of: program)
         try await bus.reloadActivation()
         var hadRival = false
@@ -441,7 +443,7 @@ extension Adoption {
         _ step: (Adoption) async throws -> Report
     ) async throws {
         let places = Places()
-        let bus = try await Connection.open(.session, on: defaults.connection.loop)
+        let bus = try await Defaultsctl.console.openBus()
         for kind in doors {
             let door = try kind.init(in: places)
             let adoption = Adoption(

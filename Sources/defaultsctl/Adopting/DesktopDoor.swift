@@ -6,9 +6,10 @@ import KeyedArchive
 
 /// The settings services of desktops whose place defaultsd can take.
 enum DesktopDoors {
-    static var all: [any DesktopDoor.Type] {
-        [GSettingsDoor.self, XfconfDoor.self, DconfDoor.self, PortalDoor.self]
-    }
+    /// All that this program has; a test has others.
+    @TaskLocal static var all: [any DesktopDoor.Type] = [
+        GSettingsDoor.self, XfconfDoor.self, DconfDoor.self, PortalDoor.self,
+    ]
 
     /// The words for them.
     static var names: [String] { all.map { $0.name } }
@@ -28,7 +29,7 @@ struct ImportedDomain {
 }
 
 /// A settings service of a desktop whose place defaultsd can take, and what is different for each.
-protocol DesktopDoor {
+protocol DesktopDoor: SendableMetatype {
     /// The word for it, and the name of the file that says that the user has adopted it.
     static var name: String { get }
 

@@ -30,16 +30,18 @@ struct DoorArguments: ParsableArguments {
 }
 
 struct Adopt: ServiceCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "adopt",
-        abstract: "Lets unmodified programs of desktops use defaultsd.",
-        discussion: """
-            Imports what the programs have stored so far, and takes the place of their settings \
-            service: \(DesktopDoors.summaries). The user's files of \
-            xfconfd stay as they are; that of dconf shows the database while dconf is adopted. Programs that \
-            choose their service when they start are \
-            named, and their later changes are imported by the next run. An interrupted run can be repeated. 'defaultsctl release' leads back.
-            """)
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "adopt",
+            abstract: "Lets unmodified programs of desktops use defaultsd.",
+            discussion: """
+                Imports what the programs have stored so far, and takes the place of their settings \
+                service: \(DesktopDoors.summaries). The user's files of xfconfd stay as they are; that \
+                of dconf shows the database while dconf is adopted. Programs that choose their service \
+                when they start are named, and their later changes are imported by the next run. An \
+                interrupted run can be repeated. 'defaultsctl release' leads back.
+                """)
+    }
 
     @OptionGroup var doors: DoorArguments
 

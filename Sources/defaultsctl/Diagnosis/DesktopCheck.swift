@@ -9,7 +9,7 @@ struct DesktopCheck {
 
     /// One finding for each adopted service; none if no service is adopted.
     func findings() async -> [Finding] {
-        let bus = asksBus ? await Self.bus() : nil
+        let bus = asksBus ? try? await Defaultsctl.console.openBus() : nil
         var findings: [Finding] = []
         for kind in DesktopDoors.all {
             guard let door = try? kind.init(in: places),
@@ -19,11 +19,6 @@ struct DesktopCheck {
         }
         await bus?.close()
         return findings
-    }
-
-    private static func bus() async -> Connection? {
-        guard let loop = Defaultsctl.console.loop else { return nil }
-        return try? await Connection.open(.session, on: loop)
     }
 
     private func finding(

@@ -3,7 +3,7 @@ import Glibc
 import SystemCalls
 
 /// What is around a command line: its words, the environment, the time, the standard streams, and the
-/// way to the service.
+/// ways to the service and to the bus.
 ///
 /// The tool asks for these by ``Defaultsctl/console``. So a test runs a command line in its own process, with
 /// a console of its own. Only `watch` writes to its process itself, and ends it with its reader.
@@ -21,6 +21,12 @@ protocol Console: Sendable {
     ///
     /// - Parameter needsBus: Whether the command needs a service on a bus.
     func openService(needsBus: Bool) async throws -> ServiceSession
+
+    /// Opens a connection to the bus of the session.
+    func openBus() async throws -> Connection
+
+    /// The daemon's program that is installed; nil if there is none.
+    var daemonProgram: String? { get }
 
     /// A variable of the environment; nil if it is not set.
     func variable(_ name: String) -> String?

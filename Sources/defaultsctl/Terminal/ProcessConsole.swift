@@ -1,5 +1,6 @@
 import DBus
 import DconfFiles
+import DefaultsClient
 @preconcurrency import Glibc
 import Synchronization
 import SystemCalls
@@ -29,6 +30,13 @@ struct ProcessConsole: Console {
         try await ServiceSession.find(
             needsBus: needsBus, on: loop ?? EventLoop.startThread(named: "defaultsctl"))
     }
+
+    func openBus() async throws -> Connection {
+        try await Connection.open(
+            .session, on: loop ?? EventLoop.startThread(named: "defaultsctl"))
+    }
+
+    var daemonProgram: String? { DaemonProgram.find() }
 
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 

@@ -88,13 +88,13 @@ import Testing
     }
 
     @Test func `A time, a program and a number select actions`() async throws {
+        session.useSystemTime()
         for number in 1...4 {
             await session.tool("write", Self.app, "Key", "-int", "\(number)")
         }
         try await session.date(1...1, hoursAgo: 48)
         try await session.date(2...2, hoursAgo: 5)
         try await session.attribute(4...4, to: "panel")
-        session.useSystemTime()
         func numbers(_ words: String...) async throws -> String {
             try await session.shown(["history"] + words).split(separator: "\n")
                 .filter { $0.first?.isNumber == true }.map { $0.prefix { $0 != " " } }

@@ -135,6 +135,7 @@ import Testing
     // MARK: Back to a time
 
     @Test func `With a time, each key gets what it had then`() async throws {
+        session.useSystemTime()
         await write("Key", 1)
         await write("Other", 1)
         await write("Key", 2)
@@ -142,7 +143,6 @@ import Testing
         await session.tool("delete", Self.app, "Other")
         await session.tool("write", "org.example.Else", "Key", "-int", "4")
         try await session.date(1...2, hoursAgo: 2)
-        session.useSystemTime()
         let text = try await yes("undo", Self.app, "--to", "1h")
         #expect(text.hasPrefix("Takes back 3 actions:\n  5 of TIME"), "\(text)")
         #expect(text.contains("  org.example.App Key: 3 -> 1\n"))
@@ -162,10 +162,10 @@ import Testing
     @Test func `With a time alone, it is what a person has changed, and the rest is named`()
         async throws
     {
+        session.useSystemTime()
         await write("Key", 1)
         await session.tool("write", "org.example.Panel", "Size", "-int", "3")
         try await session.attribute(2...2, to: "xfce4-panel")
-        session.useSystemTime()
         let text = try await yes("undo", "--since", "1h")
         #expect(text.contains("Skips 2 (xfce4-panel): org.example.Panel Size\n"), "\(text)")
         #expect(await value() == nil)
@@ -175,9 +175,9 @@ import Testing
 
     @Test func `With a time alone, what only programs have changed is said to be so`() async throws
     {
+        session.useSystemTime()
         await session.tool("write", "org.example.Panel", "Size", "-int", "3")
         try await session.attribute(1...1, to: "xfce4-panel")
-        session.useSystemTime()
         let none = await refusal("undo", "--since", "1h", "--yes")
         #expect(none.status == 1 && none.text.contains("(xfce4-panel)"), "\(none)")
         #expect(none.text.contains("give a number, a domain or --program"), "\(none)")
@@ -211,9 +211,9 @@ import Testing
     @Test func `An action that had begun before the time is taken back as a whole, and named`()
         async throws
     {
+        session.useSystemTime()
         await write("Key", 1)
         try await session.changeHistory("UPDATE actions SET began = began - 7200")
-        session.useSystemTime()
         let text = try await yes("undo", "--since", "1h")
         #expect(
             text.contains("  1 had begun before that time, and is taken back as a whole\n"),
@@ -222,12 +222,12 @@ import Testing
     }
 
     @Test func `With a program, only what it has changed goes back`() async throws {
+        session.useSystemTime()
         await write("Mine", 1)
         await write("Theirs", 1)
         await write("Both", 1)
         await write("Both", 2)
         try await session.attribute(2...3, to: "panel")
-        session.useSystemTime()
         let refused = await refusal("undo", "--since", "1h", "--program", "panel", "--yes")
         #expect(refused.status == 1)
         #expect(
@@ -243,13 +243,13 @@ import Testing
     @Test func `An undo and a redo since a time are no obstacle: each key gets what it had then`()
         async throws
     {
+        session.useSystemTime()
         await write("Key", 1)
         await write("Other", 1)
         try await session.date(1...2, hoursAgo: 2)
         try await yes("undo", "1")
         await session.service.advance(by: .seconds(1))
         await write("Other", 2)
-        session.useSystemTime()
         let text = try await yes("undo", "--since", "1h")
         #expect(text.contains("  org.example.App Key: (not set) -> 1\n"), "\(text)")
         #expect(text.contains("  org.example.App Other: 2 -> 1\n"), "\(text)")
@@ -268,13 +268,13 @@ import Testing
     }
 
     @Test func `A key that went there and back since a time keeps its value`() async throws {
+        session.useSystemTime()
         await write("Key", 1)
         await write("Switch", 0)
         try await session.date(1...2, hoursAgo: 2)
         await write("Key", 2)
         await write("Key", 1)
         for value in [1, 0, 1] { await write("Switch", value) }
-        session.useSystemTime()
         let text = try await yes("undo", Self.app, "--to", "1h")
         #expect(text.contains("  org.example.App Switch: 1 -> 0\n"), "\(text)")
         #expect(!text.contains("Key"), "\(text)")
@@ -312,8 +312,8 @@ import Testing
     }
 
     @Test func `What never was in the history is said to be so`() async throws {
-        await write("Font", 1)
         session.useSystemTime()
+        await write("Font", 1)
         let none = await refusal("undo", "font", "--yes")
         #expect(none.text.contains("no change of font at all"), "\(none)")
         #expect(none.text.contains("'defaultsctl history --find font'"), "\(none)")

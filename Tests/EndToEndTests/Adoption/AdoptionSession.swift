@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -37,21 +36,35 @@ struct AdoptionSession {
             encoding: .utf8)
     }
 
+    /// What runs a program so that it sees no other processes than its own; empty if the system allows
+    /// nobody that.
+    ///
+    /// The tool looks at all processes of the user: it names those that still use another service. So what
+    /// it says would depend on other tests, and on the desktop of whoever runs them.
+    static let apart: [String] = {
+        let alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        let ways = [alone, alone + ["--user", "--map-current-user"]]
+        return ways.first { ProgramResult.run($0 + ["true"]).status == 0 } ?? []
+    }()
+
     /// Runs a script of a shell in the session's directory, on a new bus, which ends with it.
     ///
     /// - Parameter variables: More of its environment.
     func run(_ script: String, adding variables: [String: String] = [:]) -> ProgramResult {
-        defer { waitForDaemon() }
-        return ProgramResult.run(
-            ["dbus-run-session", "--", "bash", "-c", "cd \"$HOME\" || exit\n" + script],
+        ProgramResult.run(
+            Self.apart + ["sh", "-c", Self.session, "cd \"$HOME\" || exit\n" + script],
             environment: environment.merging(variables) { $1 })
     }
 
-    /// The daemon ends after its bus, and holds the lock until then.
-    private func waitForDaemon() {
-        let lock = open("\(directory.path)/config/defaultsd/lock", O_RDONLY | O_CLOEXEC)
-        guard lock >= 0 else { return }
-        flock(lock, LOCK_EX)
-        close(lock)
-    }
+    /// Runs the script in `$0`.
+    ///
+    /// The daemon ends after its bus, and holds the lock until then. What still runs after this shell is
+    /// killed, if it is apart.
+    private static let session = """
+        dbus-run-session -- bash -c "$0"
+        status=$?
+        lock="$XDG_CONFIG_HOME/defaultsd/lock"
+        [ ! -e "$lock" ] || flock "$lock" true
+        exit $status
+        """
 }

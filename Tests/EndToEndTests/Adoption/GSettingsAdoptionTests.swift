@@ -210,6 +210,28 @@ struct GSettingsAdoptionTests {
             "\(parts)")
     }
 
+    @Test(.enabled(if: !AdoptionSession.apart.isEmpty, "unshare cannot hide other processes here"))
+    func `Programs outside of the session have no part in a test`() throws {
+        let library = try session.directory.write("", to: "libdconfsettings.so")
+        // It has the file in its memory, as a program has a library.
+        let stranger = try ChildProcess(
+            [
+                "/usr/bin/python3", "-c",
+                """
+                import mmap, sys
+                with open(sys.argv[1], "r+b") as file:
+                    file.truncate(1)
+                    mapped = mmap.mmap(file.fileno(), 1)
+                print("ready", flush=True)
+                sys.stdin.read()
+                """, library,
+            ], input: .pipe, output: .lines)
+        #expect(stranger.lines?.next() == "ready")
+        let parts = try run("defaultsctl adopt gsettings")
+        #expect(!parts[0].contains("python3"), "\(parts)")
+        #expect(parts[0].hasSuffix(" Programs use defaultsd now.\n"), "\(parts)")
+    }
+
     @Test func `A damaged database or a missing module stops the adoption`() throws {
         let damaged = try run(
             """

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import TestTiers
 import Testing
@@ -127,12 +128,29 @@ import Testing
         }
     }
 
+    /// On a busy machine a start takes as long as it takes.
+    @Test func `A program waits for the service while the bus starts it`() throws {
+        let directory = try TemporaryDirectory()
+        let gate = try directory.write("", to: "gate")
+        let held = open(gate, O_RDONLY | O_CLOEXEC)
+        try #require(held >= 0 && flock(held, LOCK_EX) == 0)
+        let desktop = try Desktop(launcher: "flock --no-fork \(gate)")
+        let program = try desktop.start(Desktop.builtProgram("BooksOwned"), "add", "Dune")
+        // Longer than it waits for a service that runs and does not answer.
+        sleep(3)
+        close(held)
+        try program.requireSuccess()
+        #expect(try desktop.example("BooksOwned").requireOutput() == "1. Dune\n")
+    }
+
     @Test func `Programs that add at the same time lose none of the titles`() throws {
         let count = 10
         let programs = try (0..<count).map {
             try desktop.start(Desktop.builtProgram("BooksOwned"), "add", "Book \($0)")
         }
-        for program in programs { #expect(program.waitUntilExit() == 0) }
+        for program in programs {
+            #expect(throws: Never.self) { try program.requireSuccess() }
+        }
         let titles = try list().split(separator: "\n").map { $0.split(separator: ". ")[1] }
         #expect(titles.sorted() == (0..<count).map { "Book \($0)" })
     }

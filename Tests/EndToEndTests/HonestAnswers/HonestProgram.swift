@@ -119,7 +119,7 @@ enum HonestProgram: String, CaseIterable {
         let tool = try stage.desktop.start(
             Desktop.programs + "/defaultsctl", "write", "org.example.App", "Key", "-int", "6")
         stage.lift()
-        #expect(tool.waitUntilExit() == 0)
+        try tool.requireSuccess()
         return try stage.value(after: condition)
     }
 

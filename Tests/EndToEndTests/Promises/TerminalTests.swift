@@ -124,7 +124,6 @@ import Testing
     @Test func `What is damaged, and what the daemon says of it, does not steer a terminal`() throws
     {
         try desktop.tool("write", Self.app, "k" + Self.hostile, "-string", "v").requireOutput()
-        try desktop.stopDaemon()
         try desktop.damage("k" + Self.hostile)
         for line in [["read", Self.app, "k" + Self.hostile], ["status"], ["doctor"]] {
             let shown = try desktop.bytesOnTerminal(line)

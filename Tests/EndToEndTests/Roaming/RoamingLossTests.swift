@@ -104,7 +104,6 @@ import Testing
         try laptop.roam("pause")
         _ = try laptop.desktop.waitForDailyBackup()
         try FileManager.default.removeItem(atPath: laptop.desktop.backupsPath)
-        try laptop.desktop.stopDaemon()
         try laptop.desktop.zeroPages()
         let whole = keys(on: tower)
         #expect(whole.count == 401)

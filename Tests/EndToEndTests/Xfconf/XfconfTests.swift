@@ -115,7 +115,7 @@ import Testing
         try wait { try desktop.askBus("NameHasOwner", "org.xfce.XfconfTest") == "(true,)\n" }
         #expect(try desktop.askBus("NameHasOwner", "org.xfce.Xfconf") == "(false,)\n")
         daemon.send(SIGTERM)
-        #expect(daemon.waitUntilExit() == 0)
+        try daemon.requireSuccess()
     }
 
     @Test func `The daemon waits for the name while another program has it`() throws {

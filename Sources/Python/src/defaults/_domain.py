@@ -52,7 +52,8 @@ class Domain(MutableMapping[str, Any]):
     def load(self) -> None:
         """Reads the domain, so that no later read waits.
 
-        This waits for two seconds at most, or for six if this process runs defaultsd for itself.
+        This waits for two seconds at most, for thirty while the bus starts the service, or for six if this
+        process runs defaultsd for itself.
         """
         check(lib.defaults_load(self._handle.open_pointer))
 
