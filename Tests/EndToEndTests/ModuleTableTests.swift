@@ -84,7 +84,7 @@ import Testing
     @Test func `The storage has the date from outside`() throws {
         // Generations must increase although the clock of a test does not.
         let allowed: Set = [
-            "Store/GenerationCounter.swift", "Writer/DurableWriter+History.swift",
+            "Store/GenerationCounter.swift"
         ]
         let dating = /\btime\(nil|CLOCK_REALTIME|gettimeofday|\bDate\(\)/
         let files = try Self.sources(of: "DefaultsStorage").filter { $0.value.contains(dating) }
