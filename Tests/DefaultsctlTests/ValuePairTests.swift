@@ -28,6 +28,11 @@ import Testing
         #expect(ValuePair.cut("a" + end, "b" + end, in: 16) == ("axxxxxx…", "bxxxxxx…"))
     }
 
+    @Test func `Values that are equal are cut at their ends`() {
+        let long = String(repeating: "x", count: 40)
+        #expect(ValuePair.cut(long, long, in: 16) == ("xxxxxxx…", "xxxxxxx…"))
+    }
+
     @Test func `No room is not an error`() {
         #expect(ValuePair.cut("one", "other", in: 0) == ("", ""))
     }

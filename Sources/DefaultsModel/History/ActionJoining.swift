@@ -8,7 +8,7 @@ import DefaultsTerms
 /// made, and stays with the change as ``ChangeNote/action``. Nothing that happens to the disk alters it.
 ///
 /// Invariants:
-/// 1. Actions of two programs, or of two processes of one, are never one.
+/// 1. Actions of two programs are never one, nor those of two processes outside of a sandbox.
 /// 2. All keys of a change are in the same action.
 /// 3. An action has no key that another one has changed between two of its own changes, so the key has one
 ///    earlier value in it.

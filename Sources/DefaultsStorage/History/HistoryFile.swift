@@ -122,6 +122,11 @@ final class HistoryFile {
         }
     }
 
+    /// Folds the log back, and empties it.
+    func foldLog() throws(SQLiteError) {
+        try connection.pragma("wal_checkpoint", "TRUNCATE")
+    }
+
     /// Whether the file was removed or replaced.
     var isLost: Bool { identity.hasLost(path) }
 

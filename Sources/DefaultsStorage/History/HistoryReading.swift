@@ -325,19 +325,26 @@ struct HistoryReading {
     }
 
     /// Whether a key has what an action has left there, or has got it back since.
-    ///
-    /// What a program has only answered to an undo does not count: it is not what a person has chosen.
     func has(
         _ live: LiveValues.Live, whatWasLeftBy row: HistoryRow
     ) throws(SQLiteError) -> Bool {
-        var generation = try generation(of: live, row.key, in: row.domain)
+        let generation = try generation(of: live, row.key, in: row.domain)
+        return try chosen(generation, of: row.key, in: row.domain) == row.left
+    }
+
+    /// The generation whose value a key has since a change, without what a program has only answered to an
+    /// undo: that is not what a person has chosen.
+    func chosen(
+        _ generation: Int64, of key: String, in domain: Int64
+    ) throws(SQLiteError) -> Int64 {
+        var generation = generation
         for _ in 0..<HistoryReading.mostMovements {
-            guard let answer = try file.row(endingAt: generation, of: row.key, in: row.domain),
+            guard let answer = try file.row(endingAt: generation, of: key, in: domain),
                 try file.action(answer.action)?.kind == .answer
             else { break }
             generation = answer.base
         }
-        return try file.effective(generation, of: row.key, in: row.domain) == row.left
+        return try file.effective(generation, of: key, in: domain)
     }
 
     // MARK: At a time

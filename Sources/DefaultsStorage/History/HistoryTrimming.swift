@@ -68,7 +68,7 @@ struct HistoryTrimming {
     /// Gives free pages back, and empties the log: it may still have what was removed.
     func finish() throws(SQLiteError) {
         try connection.execute("PRAGMA incremental_vacuum")
-        try connection.pragma("wal_checkpoint", "TRUNCATE")
+        try file.foldLog()
     }
 
     // MARK: What is removed

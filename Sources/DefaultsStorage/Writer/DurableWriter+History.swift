@@ -22,6 +22,8 @@ extension DurableWriter {
         // It may write as much again as the database, to its log and to its file.
         let least = DurableWriter.leastSpaceForHistory + 4 * batch.addedBytes
         if let free = try? place.directory.freeSpace(), free < least {
+            // Its log may have a megabyte, which the settings can use.
+            if historyTrouble == nil { try? history?.foldLog() }
             return reportHistory("the disk has too little space")
         }
         do {

@@ -20,9 +20,14 @@ extension ToolError {
     ) -> ToolError {
         let having = text.map { " with '\($0.inBrief)' in a domain, key or value" } ?? ""
         let author = program.map { " by a program '\($0.inBrief)'" } ?? ""
+        let advice = text == nil ? scope.domain.map { " \(searching(for: $0))" } ?? "" : ""
         return ToolError(
             "The history has no such change\(scope.words)\(author)\(having). "
-                + HistoryWords.complete(from: knownFrom), refused)
+                + HistoryWords.complete(from: knownFrom) + advice, refused)
+    }
+
+    private static func searching(for text: String) -> String {
+        "'defaultsctl history --find \(text.inBrief)' looks for it in all domains, keys and values."
     }
 
     static func noActionNumber(_ word: String) -> ToolError {
@@ -76,13 +81,10 @@ extension ToolError {
         _ scope: HistoryScope, by program: String?, _ knownFrom: Int64
     ) -> ToolError {
         let author = program.map { " by a program '\($0.inBrief)'" } ?? ""
-        let advice =
-            scope.domain.map {
-                " 'defaultsctl history --find \($0.inBrief)' looks for it in all domains, keys and values."
-            } ?? ""
+        let advice = scope.domain.map { " \(searching(for: $0))" } ?? ""
         return ToolError(
-            "There is nothing to undo: the history has no change\(scope.words)\(author) at all.\(advice) "
-                + HistoryWords.complete(from: knownFrom), refused)
+            "There is nothing to undo: the history has no change\(scope.words)\(author) at all. "
+                + HistoryWords.complete(from: knownFrom) + advice, refused)
     }
 
     static func nothingToUndo(_ scope: HistoryScope, _ knownFrom: Int64) -> ToolError {

@@ -64,6 +64,7 @@ struct TakingBack {
     /// Shows what is to be done, and does it if that is wanted.
     private func offer(_ target: TakingBackTarget) async throws {
         let plan = try await plan(target)
+        if plan.isEmpty, plan.blockedCount == 0 { throw nothing(of: plan) }
         try show(plan)
         try refuse(plan)
         guard !flags.dryRun else { return }
@@ -100,18 +101,19 @@ struct TakingBack {
         guard Confirmation.isGiven(to: question) else { throw ToolError.notConfirmed }
     }
 
-    /// Refuses if keys stand in the way, or if there are none.
+    /// Why there is nothing to be changed, and nothing in the way.
+    private func nothing(of plan: TakingBackPlan) -> ToolError {
+        if plan.target.isRedo { return .nothingToRedo }
+        return plan.target.time == nil ? .nothingLeft(plan.target.actions[0]) : .nothingSince
+    }
+
+    /// Refuses if keys stand in the way.
     private func refuse(_ plan: TakingBackPlan) throws {
         if plan.blockedCount > 0, !flags.partial || plan.isEmpty {
             throw ToolError.inTheWay(
                 plan.blockedCount, others: plan.taken.count + plan.forced.count,
                 canBeForced: plan.blocked.contains { $0.standing == .changed },
                 isRedo: plan.target.isRedo)
-        }
-        guard !plan.isEmpty else {
-            if plan.target.isRedo { throw ToolError.nothingToRedo }
-            throw plan.target.time == nil
-                ? ToolError.nothingLeft(plan.target.actions[0]) : ToolError.nothingSince
         }
     }
 

@@ -12,7 +12,7 @@ enum ValuePair {
         let isWhole = one.terminalWidth <= first && other.terminalWidth <= second
         let shared = one.prefix(common).terminalWidth
         let start = common - min(mostCommon, room / 8)
-        guard !isWhole, shared >= min(first, second) - 1, start > 0 else {
+        guard !isWhole, one != other, shared >= min(first, second) - 1, start > 0 else {
             return (one.cut(toColumns: first), other.cut(toColumns: second))
         }
         let (oneEnd, otherEnd) = ("…\(one.dropFirst(start))", "…\(other.dropFirst(start))")

@@ -155,8 +155,11 @@ import Testing
         #expect(none.status == 1 && none.output.isEmpty)
         #expect(
             none.error.withoutTimes
-                == "defaultsctl: The history has no such change of org.example.None. It is complete from TIME on.\n"
-        )
+                == """
+                defaultsctl: The history has no such change of org.example.None. It is complete from TIME on. \
+                'defaultsctl history --find org.example.None' looks for it in all domains, keys and values.
+
+                """)
         let number = await session.tool("history", "7")
         #expect(number.status == 1 && number.error.contains("The history has no action 7."))
         #expect(try await session.shown("history", "org.example.None", "--json") == "[]\n")

@@ -296,6 +296,7 @@ import Testing
     }
 
     @Test func `What a dialog answers is not in the way, and is not named`() async throws {
+        session.useSystemTime()
         let dialog = try await session.service.caller()
         try await dialog.set(Self.app, "Font", 1)
         await session.service.advance(by: .seconds(3))
@@ -309,6 +310,11 @@ import Testing
         #expect(text.contains("org.example.App Font: 7 -> 2"), "\(text)")
         let again = try await yes("undo")
         #expect(!again.contains("Skips") && again.contains("Font: 2 -> 1"), "\(again)")
+        try await yes("redo")
+        // Nor is it in the way of what goes back to a time.
+        try await session.date(1...1, hoursAgo: 2)
+        let since = try await yes("undo", "--since", "1h")
+        #expect(since.contains("Font: 2 -> 1"), "\(since)")
     }
 
     @Test func `What never was in the history is said to be so`() async throws {
