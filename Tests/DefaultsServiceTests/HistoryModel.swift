@@ -60,8 +60,8 @@ struct HistoryModel {
     private(set) var actions: [Int: Action] = [:]
     /// The last action of each author.
     private var newest: [String: Int] = [:]
-    /// When something was last taken back.
-    private var takenBack: Duration?
+    /// When something was last taken back, and by whom.
+    private var takenBack: (time: Duration, author: String)?
 
     init(_ fault: Fault? = nil) { self.fault = fault }
 
@@ -85,7 +85,8 @@ struct HistoryModel {
     ) {
         var kind = kind
         if kind == "change", fault != .noAnswers,
-            let takenBack, time - takenBack <= .milliseconds(500)
+            let takenBack, takenBack.author != author,
+            time - takenBack.time <= .milliseconds(500)
         {
             kind = "answer"
         }
@@ -136,7 +137,7 @@ struct HistoryModel {
         actions[generation] = Action(
             author: author, kind: kind, began: time, ended: time, reference: reference)
         guard let reference else { return generation }
-        takenBack = time
+        takenBack = (time, author)
         actions[reference]?.undone = generation
         actions[reference]?.wasTakenBack = true
         let own = rows.count { $0.action == reference && !$0.isVoid }
@@ -149,6 +150,9 @@ struct HistoryModel {
         }
         return generation
     }
+
+    /// Another process goes on.
+    mutating func restart() { takenBack = nil }
 
     // MARK: Taking back
 
@@ -181,13 +185,11 @@ struct HistoryModel {
     /// The newest undo that was not done again; nil if there is none.
     func redo() -> TakingBack? {
         let undos = actions.filter { $0.value.kind == "undo" && $0.value.undone == nil }
-        guard let (number, action) = undos.max(by: { $0.key < $1.key }),
-            let first = action.reference
-        else { return nil }
+        guard let number = undos.keys.max() else { return nil }
         let own = rows.filter { $0.action == number }
-        let done = rows.filter { $0.action == first }
         let found = takingBack(
-            number, "redo", own, left: { $0.origin }, origins: done.map { ($0.key, $0.last) })
+            number, "redo", own, left: { $0.origin },
+            origins: own.map { ($0.key, effective($0.base, of: $0.key)) })
         return found.set.isEmpty && found.holds ? nil : found
     }
 
@@ -196,14 +198,15 @@ struct HistoryModel {
     ) -> TakingBack {
         func isLeft(_ row: Row) -> Bool {
             var generation = live[row.key]?.generation ?? 0
-            // What only answers an undo is not a choice.
-            while fault != .answersCount,
-                let answer = rows.last(where: { $0.key == row.key && $0.last == generation }),
-                actions[answer.action]?.kind == "answer"
-            {
+            while effective(generation, of: row.key) != left(row) {
+                // What only answers an undo is not a choice.
+                guard fault != .answersCount,
+                    let answer = rows.last(where: { $0.key == row.key && $0.last == generation }),
+                    actions[answer.action]?.kind == "answer"
+                else { return false }
                 generation = answer.base
             }
-            return effective(generation, of: row.key) == left(row)
+            return true
         }
         func isSame(_ row: Row) -> Bool {
             fault != .strictUndo && live[row.key]?.value == row.was

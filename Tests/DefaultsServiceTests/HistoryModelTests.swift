@@ -149,6 +149,7 @@ private struct HistoryRun {
         refusal = nil
         try await service.restart(isKill ? .dropped : .orderly)
         life += 1
+        model.restart()
         callers = [try await service.caller(), try await service.caller()]
     }
 

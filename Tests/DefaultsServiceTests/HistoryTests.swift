@@ -255,6 +255,30 @@ import Testing
         }
     }
 
+    @Test func `A redo brings back what the undo had replaced, and not what its action had made`()
+        async throws
+    {
+        try await withCaller { caller, service in
+            try await caller.set(app, "Key", 1)
+            let editor = try await service.caller()
+            try await editor.set(app, "Key", 2)
+            let edited = try #require(try await caller.actions().first)
+            try await service.caller().set(app, "Key", 5)
+            let other = try #require(try await caller.actions().first)
+            var forcing = TakingBackArguments(actions: [(edited.number, edited.last)])
+            forcing.isForced = true
+            _ = try await caller.call(Contract.Undo.self, forcing)
+            #expect(try await caller.get(app, "Key").value == 1)
+            let undo = try #require(try await caller.actions().first)
+            _ = try await caller.call(
+                Contract.Redo.self, TakingBackArguments(actions: [(undo.number, undo.last)]))
+            #expect(try await caller.get(app, "Key").value == 5)
+            await #expect(throws: ContractError.self) { try await caller.undo(edited) }
+            try await caller.undo(other)
+            #expect(try await caller.get(app, "Key").value == 2)
+        }
+    }
+
     // MARK: What is kept
 
     @Test func `What is excluded has no history, and loses the one it has`() async throws {

@@ -63,7 +63,9 @@ extension Settings {
         for index in parts.indices { parts[index].proposal.note = note }
         // First the journal, then the overlay for readers, then the page of counters.
         let changes = try commit(parts, by: caller.program)
-        if let takingBack = options.takingBack { history.note(takingBack, in: proposals) }
+        if let takingBack = options.takingBack {
+            history.note(takingBack, in: proposals, by: caller)
+        }
         for proposal in proposals { quotas.noteRate(of: proposal, by: caller) }
         let generation = changes[0].generation
         let visible = changes.filter { !$0.proposal.changesNothing }

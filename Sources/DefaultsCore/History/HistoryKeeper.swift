@@ -38,8 +38,10 @@ package final class HistoryKeeper {
     private struct TakingBack {
         let instant: Int64
         let domains: Set<Domain>
-        /// Whose actions it were.
+        /// Who had made the actions.
         let authors: Set<ChangeAuthor>
+        /// The program that has taken them back.
+        let program: WriteRates.Program
     }
 
     init(
@@ -77,7 +79,7 @@ package final class HistoryKeeper {
         if let takingBack = options.takingBack {
             (kind, references) = (takingBack.isRedo ? .redo : .undo, takingBack.references)
         }
-        if kind == .change, isAnswer(change, by: author) { kind = .answer }
+        if kind == .change, isAnswer(change, by: author, caller) { kind = .answer }
         var note = ChangeNote(
             author: author, kind: kind, time: Int64(date()), references: references)
         note.action = joining.action(of: change, note, by: caller.program, at: instant)
@@ -110,9 +112,17 @@ package final class HistoryKeeper {
     }
 
     /// Takes note of what was taken back.
-    func note(_ actions: ChangeOptions.TakenBackActions, in change: [ChangeProposal]) {
+    func note(
+        _ actions: ChangeOptions.TakenBackActions, in change: [ChangeProposal], by caller: Caller
+    ) {
         lastTakingBack = TakingBack(
-            instant: instant, domains: Set(change.map(\.domain)), authors: actions.authors)
+            instant: instant, domains: Set(change.map(\.domain)), authors: actions.authors,
+            program: caller.program)
+    }
+
+    /// Whether an action has gone on since a change.
+    func hasGoneOn(_ action: Generation, since generation: Generation) -> Bool {
+        joining.hasGoneOn(action, since: generation)
     }
 
     /// The time by the clock that has no steps, in milliseconds.
@@ -125,11 +135,16 @@ package final class HistoryKeeper {
     ///
     /// A dialog that is open shows the earlier value, and writes it, or what goes with it, as its own. It
     /// is not a person's action: undo and redo pass over it.
-    private func isAnswer(_ change: [ChangeProposal], by author: ChangeAuthor) -> Bool {
+    private func isAnswer(
+        _ change: [ChangeProposal], by author: ChangeAuthor, _ caller: Caller
+    ) -> Bool {
         guard let lastTakingBack, author.program != Self.tool,
+            caller.program != lastTakingBack.program,
             instant - lastTakingBack.instant <= Self.longestAnswer
         else { return false }
-        return !author.program.isEmpty && lastTakingBack.authors.contains(author)
+        // An application in a sandbox could call anything an answer.
+        return !author.isConfined && !author.program.isEmpty
+            && lastTakingBack.authors.contains(author)
             || change.allSatisfy { lastTakingBack.domains.contains($0.domain) }
     }
 

@@ -169,8 +169,11 @@ extension Settings {
         }
     }
 
-    /// Whether no key of a plan has changed since it was made.
+    /// Whether no key of a plan has changed since it was made, and no action has gone on with others.
     private func isCurrent(_ plan: TakingBackPlan) throws -> Bool {
+        if plan.references.contains(where: { history.hasGoneOn($0, since: plan.generation) }) {
+            return false
+        }
         for item in plan.items {
             let unchanged = Expectation.unchanged(item.key, since: plan.generation)
             let conflict = try store.database.firstConflict(of: [unchanged], in: item.domain)

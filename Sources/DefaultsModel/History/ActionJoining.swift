@@ -8,7 +8,8 @@ import DefaultsTerms
 /// made, and stays with the change as ``ChangeNote/action``. Nothing that happens to the disk alters it.
 ///
 /// Invariants:
-/// 1. Actions of two programs are never one, nor those of two processes outside of a sandbox.
+/// 1. Actions of two programs are never one, nor those of two processes outside of a sandbox. Those of
+///    applications that are not known are not joined.
 /// 2. All keys of a change are in the same action.
 /// 3. An action has no key that another one has changed between two of its own changes, so the key has one
 ///    earlier value in it.
@@ -36,6 +37,8 @@ package struct ActionJoining: Sendable {
         let kind: HistoryTerms.Kind
         let began: Int64
         var ended: Int64
+        /// The generation of its last change.
+        var last: Generation
         /// Its keys, each with whether nothing else has changed it since.
         var keys: [Domain: [Key: Bool]] = [:]
         var keyCount = 0
@@ -89,7 +92,7 @@ package struct ActionJoining: Sendable {
         if !note.references.isEmpty {
             recents = recents.filter { !note.references.contains($0.value.id) }
         }
-        guard let program else { return }
+        guard let program, program != .unknownApplication else { return }
         let count = change.reduce(0) { $0 + $1.keys.count }
         guard note.kind.goesOn, !change.contains(where: \.clearsDomain), count <= Self.mostKeys
         else {
@@ -99,9 +102,11 @@ package struct ActionJoining: Sendable {
         if recents[program]?.id != id {
             makeRoom(for: program)
             recents[program] = Recent(
-                id: id, author: note.author, kind: note.kind, began: instant, ended: instant)
+                id: id, author: note.author, kind: note.kind, began: instant, ended: instant,
+                last: generation)
         }
         recents[program]?.ended = instant
+        recents[program]?.last = generation
         for proposal in change {
             for key in proposal.keys {
                 let known = recents[program]?.keys[proposal.domain, default: [:]]
@@ -109,6 +114,11 @@ package struct ActionJoining: Sendable {
                 if known == nil { recents[program]?.keyCount += 1 }
             }
         }
+    }
+
+    /// Whether an action has gone on since a change.
+    package func hasGoneOn(_ action: Generation, since generation: Generation) -> Bool {
+        recents.values.contains { $0.id == action && $0.last > generation }
     }
 
     private mutating func makeRoom(for program: WriteRates.Program) {

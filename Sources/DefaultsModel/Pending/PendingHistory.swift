@@ -166,7 +166,7 @@ package struct PendingHistory: Sendable {
                 actions[newest.action].leaveOpen(key, in: domain)
             }
             domains[domain, default: DomainState()].newest[key, default: (index, 0)].action = index
-            return actions[index].miss(1, in: domain)
+            return actions[index].miss(key, in: domain)
         }
         let row = PendingAction.Row(was: was, first: generation, last: generation)
         actions[index].put(row, key, in: domain)
@@ -239,6 +239,8 @@ package struct PendingAction: Sendable {
         package fileprivate(set) var rows: [Key: Row] = [:]
         /// How many keys have no row.
         package fileprivate(set) var missing = 0
+        /// The last of them that was counted.
+        fileprivate var lastMissing: Key?
         /// The change that removed the whole domain; nil if none did.
         package fileprivate(set) var cleared: Generation?
         /// Whether all keys were removed that the store has when the flush begins, apart from ``except``.
@@ -285,8 +287,11 @@ package struct PendingAction: Sendable {
         parts[domain, default: Part()].rows[key] = row
     }
 
-    mutating func miss(_ count: Int, in domain: Domain) {
-        parts[domain, default: Part()].missing += count
+    mutating func miss(_ key: Key, in domain: Domain) {
+        // A slider changes the same key again and again.
+        guard parts[domain]?.lastMissing != key else { return }
+        parts[domain, default: Part()].missing += 1
+        parts[domain]?.lastMissing = key
     }
 
     mutating func leaveOpen(_ key: Key, in domain: Domain) {

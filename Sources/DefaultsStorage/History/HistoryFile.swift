@@ -269,7 +269,8 @@ final class HistoryStatements {
         findAction = try connection.prepare(
             "SELECT \(HistoryAction.columns) FROM actions WHERE id = ?1")
         extendAction = try connection.prepare(
-            "UPDATE actions SET last = max(last, ?2), ended = ?3, keys = keys + ?4 WHERE id = ?1")
+            "UPDATE actions SET last = max(last, ?2), ended = max(ended, ?3), keys = keys + ?4 WHERE id = ?1"
+        )
         insertReference = try connection.prepare(
             "INSERT OR IGNORE INTO refs (action, ref) VALUES (?1, ?2)")
         findAuthor = try connection.prepare(

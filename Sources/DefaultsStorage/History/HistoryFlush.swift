@@ -158,10 +158,13 @@ struct HistoryFlush {
         var candidates: [Candidate] = []
         var bytes = 0
         if rows.count > HistoryFlush.mostRowsOfAction { bytes = .max }
-        for (key, row) in rows where bytes <= HistoryFlush.mostBytesOfAction {
+        // A row whose last change was looked at is complete, and other actions may have come after it.
+        for (key, row) in rows
+        where bytes <= HistoryFlush.mostBytesOfAction && row.last.column > noted {
             guard
                 let candidate = try candidate(
-                    key, row, of: domain, number, after: after(domain, key), noted: noted)
+                    key, row, of: domain, number, in: action, after: after(domain, key),
+                    noted: noted)
             else {
                 missing += 1
                 continue
@@ -201,14 +204,14 @@ struct HistoryFlush {
 
     private func candidate(
         _ key: Key, _ row: PendingAction.Row, of domain: Domain, _ number: Int64,
-        after: PendingEntry?, noted: Int64
+        in action: PendingAction, after: PendingEntry?, noted: Int64
     ) throws(SQLiteError) -> Candidate? {
         let newest = try file.newestRow(of: key.name, in: number)
         let isNoted = row.first.column <= noted
         if isNoted {
-            guard let newest, newest.last >= row.first.column, newest.last <= noted else {
-                return nil
-            }
+            guard let newest, newest.action == action.id.column,
+                newest.last >= row.first.column, newest.last <= noted
+            else { return nil }
             return Candidate(
                 row: newest, newest: newest, isNoted: true, endOfPending: row.last.column,
                 after: row.isOpen ? nil : after)
@@ -285,7 +288,7 @@ struct HistoryFlush {
             var row = candidate.row
             row.action = action.id.column
             row.isVoid = candidate.after.map { $0.archive == row.was } ?? false
-            row.origin = try origin(of: row, action.note.kind)
+            row.origin = try origin(of: row, action.note.kind, after: candidate.after)
             if row.origin != nil, action.note.kind.isTakingBack { row.isVoid = false }
             return try insert(row)
         }
@@ -324,34 +327,33 @@ struct HistoryFlush {
     }
 
     /// The generation whose value a row brings back; nil if the value is new.
+    ///
+    /// - Parameter after: What the key has after the action.
     private func origin(
-        of row: HistoryRow, _ kind: HistoryTerms.Kind
+        of row: HistoryRow, _ kind: HistoryTerms.Kind, after: PendingEntry?
     ) throws(SQLiteError) -> Int64? {
-        let sources: String
-        switch kind {
-        case .undo:
-            sources = "JOIN refs ON refs.ref = rows.action WHERE refs.action = ?1"
-        case .redo:
-            sources = """
-                JOIN refs AS undo ON undo.ref = rows.action JOIN refs ON refs.ref = undo.action
-                WHERE refs.action = ?1
-                """
-        default:
+        guard kind.isTakingBack else {
             return row.isVoid ? try file.effective(row.base, of: row.key, in: row.domain) : nil
         }
-        let isUndo = kind == .undo
+        // The plan has left out what was taken back before: what it has brought back shows which row it was.
         let select = try connection.prepare(
             """
-            SELECT rows.base, rows.last FROM rows \(sources) AND rows.domain = ?2 AND rows.key = ?3
-                ORDER BY rows.first \(isUndo ? "ASC" : "DESC") LIMIT 1
+            SELECT \(HistoryRow.columns) FROM rows JOIN refs ON refs.ref = rows.action
+                WHERE refs.action = ?1 AND rows.domain = ?2 AND rows.key = ?3 AND rows.void = 0
+                ORDER BY rows.first
             """)
         try select.bind(row.action, at: 1)
         try select.bind(row.domain, at: 2)
         try select.bind(row.key, at: 3)
-        guard try select.step() else { return nil }
-        let (base, last) = (select.integer(at: 0), select.integer(at: 1))
+        var base: Int64?
+        while base == nil, try select.step() {
+            if let back = HistoryRow(select), let after, back.was == after.archive {
+                base = back.base
+            }
+        }
         select.reset()
-        return try file.effective(isUndo ? base : last, of: row.key, in: row.domain)
+        guard let base else { return nil }
+        return try file.effective(base, of: row.key, in: row.domain)
     }
 
     // MARK: Domains and authors

@@ -79,6 +79,7 @@ package struct ActionFilter: Sendable {
 struct HistoryReading {
     private let file: HistoryFile
     private let store: LiveValues
+    private let takenBack = TakenBack()
     private var connection: Connection { file.connection }
 
     init(_ file: HistoryFile, over store: Connection) throws(SQLiteError) {
@@ -216,36 +217,57 @@ struct HistoryReading {
         return rows
     }
 
-    /// How often an action, its undo, the redo of that, and so on, are followed.
-    private static let mostMovements = 32
+    /// The most undo and redo actions that are followed from one action.
+    private static let mostMovements = 1024
+    /// The most answers that are passed over.
+    private static let mostAnswers = 32
+
+    /// What is known of the keys that are taken back, so that it is found out once for each action.
+    private final class TakenBack {
+        var keys: [Int64: Set<HistoryRow.Place>] = [:]
+    }
 
     /// The keys of an action that are taken back: by an undo or, of an undo, by a redo, which is not taken back
     /// itself.
     ///
     /// - Parameter movements: Undo and redo actions that do not count.
     func undoneKeys(
-        of action: Int64, without movements: Set<Int64> = [], depth: Int = 0
+        of action: Int64, without movements: Set<Int64> = []
     ) throws(SQLiteError) -> Set<HistoryRow.Place> {
-        guard depth < HistoryReading.mostMovements else { return [] }
+        var movers: [Int64: [Int64]] = [:]
+        var open = [action]
+        while let next = open.popLast(), movers.count < HistoryReading.mostMovements {
+            guard movers[next] == nil, takenBack.keys[next] == nil || !movements.isEmpty else {
+                continue
+            }
+            let found = try self.movers(of: next).filter { !movements.contains($0) }
+            movers[next] = found
+            open += found
+        }
+        // A movement comes after what it moves. So what is known of it is found out first.
+        var known = movements.isEmpty ? takenBack.keys : [:]
+        for id in movers.keys.sorted(by: >) {
+            var places: Set<HistoryRow.Place> = []
+            for mover in movers[id] ?? [] {
+                places.formUnion(try keys(of: id, movedBy: mover).subtracting(known[mover] ?? []))
+            }
+            known[id] = places
+        }
+        if movements.isEmpty { takenBack.keys = known }
+        return known[action] ?? []
+    }
+
+    /// The undo and redo actions that are about an action.
+    private func movers(of action: Int64) throws(SQLiteError) -> [Int64] {
         let select = try connection.prepare(
             """
             SELECT refs.action FROM refs JOIN actions ON actions.id = refs.action AND actions.lost = 0
-                WHERE refs.ref = ?1
+                WHERE refs.ref = ?1 AND refs.action > ?1
             """)
         try select.bind(action, at: 1)
         var movers: [Int64] = []
         while try select.step() { movers.append(select.integer(at: 0)) }
-        select.reset()
-        var places: Set<HistoryRow.Place> = []
-        // A movement comes after what it moves, in a file that nobody has forged.
-        for mover in movers where mover > action && !movements.contains(mover) {
-            let moved = try keys(of: action, movedBy: mover)
-            if moved.isEmpty { continue }
-            places.formUnion(
-                moved.subtracting(
-                    try undoneKeys(of: mover, without: movements, depth: depth + 1)))
-        }
-        return places
+        return movers
     }
 
     private func keys(
@@ -255,7 +277,7 @@ struct HistoryReading {
             """
             SELECT rows.domain, rows.key FROM rows
                 JOIN rows AS own ON own.action = ?1 AND own.domain = rows.domain
-                    AND own.key = rows.key
+                    AND own.key = rows.key AND own.void = 0
                 WHERE rows.action = ?2
             """)
         try select.bind(action, at: 1)
@@ -328,23 +350,26 @@ struct HistoryReading {
     func has(
         _ live: LiveValues.Live, whatWasLeftBy row: HistoryRow
     ) throws(SQLiteError) -> Bool {
-        let generation = try generation(of: live, row.key, in: row.domain)
-        return try chosen(generation, of: row.key, in: row.domain) == row.left
+        try leads(generation(of: live, row.key, in: row.domain), toWhatWasLeftBy: row)
     }
 
-    /// The generation whose value a key has since a change, without what a program has only answered to an
-    /// undo: that is not what a person has chosen.
-    func chosen(
-        _ generation: Int64, of key: String, in domain: Int64
-    ) throws(SQLiteError) -> Int64 {
+    /// Whether the value since a change is what an action has left.
+    ///
+    /// What a program has only answered to an undo does not count: it is not what a person has chosen.
+    func leads(
+        _ generation: Int64, toWhatWasLeftBy row: HistoryRow
+    ) throws(SQLiteError) -> Bool {
         var generation = generation
-        for _ in 0..<HistoryReading.mostMovements {
-            guard let answer = try file.row(endingAt: generation, of: key, in: domain),
+        for _ in 0..<HistoryReading.mostAnswers {
+            if try file.effective(generation, of: row.key, in: row.domain) == row.left {
+                return true
+            }
+            guard let answer = try file.row(endingAt: generation, of: row.key, in: row.domain),
                 try file.action(answer.action)?.kind == .answer
-            else { break }
+            else { return false }
             generation = answer.base
         }
-        return try file.effective(generation, of: key, in: domain)
+        return false
     }
 
     // MARK: At a time

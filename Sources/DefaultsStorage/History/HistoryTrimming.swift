@@ -169,22 +169,36 @@ struct HistoryTrimming {
     private func rowsOfSurplusActions() throws(SQLiteError) -> [Surplus] {
         guard let (author, last) = try surplusActions() else { return [] }
         return try rows(
-            "action IN (SELECT id FROM actions WHERE author = ?1 AND id <= \(last))", author)
+            "action IN (SELECT id FROM actions WHERE \(Self.by(author)) AND id <= ?1)", last)
     }
 
-    /// The author who has most actions, if there are too many, and the newest of those that go.
+    /// The condition for actions of an author; in a sandbox, of all that the application calls itself.
+    private static func by(_ author: Int64) -> String {
+        """
+        (author = \(author) OR author IN (SELECT other.id FROM authors
+            JOIN authors AS other ON other.application = authors.application
+            WHERE authors.id = \(author) AND authors.application <> ''))
+        """
+    }
+
+    /// An author with most actions, if there are too many, and the newest of those that go.
     private func surplusActions() throws(SQLiteError) -> (author: Int64, last: Int64)? {
         let count = try number("SELECT count(*) FROM actions")
         guard count > HistoryTrimming.mostActions else { return nil }
         let select = try connection.prepare(
-            "SELECT author, count(*) FROM actions GROUP BY author ORDER BY count(*) DESC LIMIT 1")
+            """
+            SELECT author, count(*) FROM actions LEFT JOIN authors ON authors.id = actions.author
+                GROUP BY CASE WHEN authors.application <> '' THEN authors.application
+                    ELSE actions.author END
+                ORDER BY count(*) DESC LIMIT 1
+            """)
         guard try select.step() else { return nil }
         let (author, own) = (select.integer(at: 0), select.integer(at: 1))
         select.reset()
         let surplus = min(own, count - HistoryTrimming.mostActions / 8 * 7)
         let last = try number(
             """
-            SELECT id FROM actions WHERE author = \(author)
+            SELECT id FROM actions WHERE \(Self.by(author))
                 ORDER BY id LIMIT 1 OFFSET \(surplus - 1)
             """)
         return (author, last)
@@ -197,7 +211,7 @@ struct HistoryTrimming {
         try connection.execute(
             """
             DELETE FROM actions WHERE (note = '' OR day < \(day)
-                    OR author = \(surplus.author) AND id <= \(surplus.last))
+                    OR \(Self.by(surplus.author)) AND id <= \(surplus.last))
                 AND NOT EXISTS (SELECT 1 FROM rows WHERE action = actions.id);
             """)
         guard connection.changedRows > 0 else { return }

@@ -138,8 +138,7 @@ extension HistoryReading {
         // Each action has found what the one before it has left, and the last one what is there now.
         var holds = try has(live, whatWasLeftBy: last)
         for (earlier, later) in zip(rows, rows.dropFirst()) {
-            let found = try chosen(later.base, of: later.key, in: later.domain)
-            if found != earlier.left { holds = false }
+            if try !leads(later.base, toWhatWasLeftBy: earlier) { holds = false }
         }
         let isSame = live.archive == first.was
         return TakingBackPlan.Item(

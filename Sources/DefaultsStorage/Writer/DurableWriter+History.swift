@@ -14,7 +14,7 @@ extension DurableWriter {
         if rules != historyRules {
             (historyRules, historyChores.isDue) = (rules, true)
         } else if rules.isOff, !historyChores.isDue {
-            // It is empty, and has no part in what is written.
+            // All of it was removed, and nothing is added to it.
             generationInHistory = batch.generation
             return
         }
@@ -100,9 +100,8 @@ extension DurableWriter {
             historyChores = HistoryChores(isDue: false)
         } catch {
             abandonHistory(after: error)
-            reportHistory(error.reason)
-            // It is tried again when more was added.
-            historyChores = HistoryChores(isDue: false)
+            // It is tried again when more was added. If it is off, nothing is added any more.
+            historyChores = HistoryChores(isDue: historyRules.isOff)
         }
         return false
     }

@@ -94,12 +94,12 @@ extension ToolError {
     }
 
     static let nothingByHand = ToolError(
-        "There is nothing to undo: no change that was made by hand is left that is not taken back. 'defaultsctl "
+        "There is nothing to undo: all that was changed by hand is taken back already. 'defaultsctl "
             + "history' shows all changes, and 'defaultsctl undo NUMBER' takes one of them back.",
         refused)
 
     static let nothingToRedo = ToolError(
-        "There is nothing to redo: no undo is left that is not made again.", refused)
+        "There is nothing to redo: all that was taken back is made again already.", refused)
 
     static func changedAfterUndo(_ undo: HistoryAction, by other: HistoryAction) -> ToolError {
         ToolError(

@@ -47,7 +47,7 @@ extension HistoryAction {
 }
 
 extension [HistoryAction] {
-    /// Those that are named if all of them are taken back: not what has only moved between others of them.
+    /// Those that are named if all of them are taken back: not the undo and redo actions of others in the list.
     var withoutMovements: [HistoryAction] {
         let numbers = Set(map(\.number))
         let named = filter { action in

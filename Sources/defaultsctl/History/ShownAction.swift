@@ -25,7 +25,7 @@ struct ShownAction {
         whole.text = nil
         let meant = changes.filter { whole.includes($0, in: scope) }
         let shown = meant.filter { choice.includes($0, in: scope) }
-        // An action without keys is one that the history has lost them of.
+        // An action is without keys if the history has lost them.
         guard !shown.isEmpty || changes.isEmpty && choice.text == nil else { return nil }
         (self.action, self.changes) = (action, shown.map(ShownChange.init))
         mostKeys = choice.isShort ? Self.mostKeysInList : nil

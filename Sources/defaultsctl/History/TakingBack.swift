@@ -137,7 +137,7 @@ struct TakingBack {
             var query = HistoryQuery()
             query.limit = 16
             let made = try await defaults.actions(query).actions.first {
-                $0.firstGeneration...$0.lastGeneration ~= generation
+                $0.firstGeneration == generation
             }
             if target.isRedo {
                 let numbers = target.actions.flatMap(\.references)

@@ -38,9 +38,9 @@ struct TakingBackPlan {
             ![.holds, .void, .undone, .same].contains(key.standing)
                 && !(isForced && key.standing == .changed)
         }
-        // Of a part, the history has what was asked for.
+        // Of one key, the history has what was asked for, or nothing.
         incomplete =
-            isForced || target.scope.domain != nil
+            target.scope.key != nil
             ? [] : target.actions.filter { $0.knownKeyCount < $0.keyCount }
         newer = try await Self.newer(
             than: target, keys.filter { $0.standing == .changed }, defaults)
@@ -182,7 +182,9 @@ extension TakingBackPlan {
             return "Skips \(action.title)\(keys)"
         }
         let hint =
-            target.passedOver.first.map { ["To take that back: defaultsctl undo \($0.number)"] }
+            target.passedOver.first.map {
+                ["To take \($0.number) back: defaultsctl undo \($0.number)"]
+            }
             ?? []
         let rest = target.passedOver.count - named.count
         return named + (rest > 0 ? ["Skips \(rest) more"] : []) + hint

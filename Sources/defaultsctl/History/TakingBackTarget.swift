@@ -36,8 +36,8 @@ struct TakingBackTarget {
 ///
 /// Invariants:
 /// 1. What is found is a list of numbers. The newest action is not searched for again after it was shown.
-/// 2. An undo and a redo only move between what other actions have made: they are taken back themselves by
-///    number, or with all others since a time.
+/// 2. An undo and a redo only move between what other actions have made: they are taken back themselves with
+///    all others since a time, and a redo by its number.
 struct TargetSearch {
     let defaults: RemoteDefaults
 
@@ -52,7 +52,8 @@ struct TargetSearch {
             // Of a part that was taken back, others have changed the rest.
             let isStuck = standings.contains(.undone) && !standings.contains(.holds)
             guard action.isByHand, !isStuck else {
-                passedOver += Self.named([action])
+                let isLiveAnswer = action.kind == .answer && standings.contains(.holds)
+                passedOver += isLiveAnswer ? [action] : Self.named([action])
                 return false
             }
             return standings.isAnythingLeft

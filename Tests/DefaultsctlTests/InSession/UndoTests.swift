@@ -317,6 +317,52 @@ import Testing
         #expect(since.contains("Font: 2 -> 1"), "\(since)")
     }
 
+    @Test func `An answer that is there is named, and is taken back by its number`() async throws {
+        let dialog = try await session.service.caller()
+        try await dialog.set(Self.app, "Font", 1)
+        await session.service.advance(by: .seconds(3))
+        try await dialog.set(Self.app, "Font", 2)
+        await session.service.advance(by: .seconds(3))
+        try await yes("undo")
+        try await dialog.set(Self.app, "Font", 7)
+        let skipped = await refusal("undo", "--dry-run")
+        #expect(skipped.output.contains("Skips 4 ("), "\(skipped)")
+        #expect(try await yes("undo", "4").contains("org.example.App Font: 7 -> 1\n"))
+    }
+
+    @Test func `A key that an action has left as it was is no reason to call it undone`()
+        async throws
+    {
+        session.useSystemTime()
+        await write("Font", 1)
+        await write("Size", 1)
+        try await session.date(1...2, hoursAgo: 2)
+        let caller = try await session.service.caller()
+        try await caller.set(Self.app, "Font", 2)
+        try await caller.set(Self.app, "Size", 2)
+        try await caller.set(Self.app, "Font", 1)
+        await session.service.advance(by: .seconds(3))
+        await write("Font", 3)
+        try await yes("undo", Self.app, "Font", "--to", "1h")
+        #expect(await value("Font") == "1")
+        let text = try await yes("undo")
+        #expect(text.contains("  org.example.App Size: 2 -> 1\n"), "\(text)")
+    }
+
+    @Test func `Going back to the same time again and again takes no longer and longer`()
+        async throws
+    {
+        session.useSystemTime()
+        await write("Key", 1)
+        try await session.date(1...1, hoursAgo: 2)
+        for number in 2...30 {
+            await write("Key", number)
+            try await yes("undo", Self.app, "--to", "1h")
+            #expect(await value() == "1")
+        }
+        #expect(try await session.shown("history").contains("undone"))
+    }
+
     @Test func `What never was in the history is said to be so`() async throws {
         session.useSystemTime()
         await write("Font", 1)
