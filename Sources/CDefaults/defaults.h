@@ -16,10 +16,10 @@
  *
  * Reads. A read looks into the memory of the process, and needs no call as long as the domain has not
  * changed. It is never older than the last change that was acknowledged to any process. The first read
- * waits for the service, for two seconds at most, or for thirty while the bus starts it, or for six if this
- * process runs defaultsd for itself; see DEFAULTS_STATE_PRIVATE. A read after a change of another process waits as long, if the service does not
- * answer. A value of more than 64 KiB is not kept in memory: each read of it calls the service. Without a
- * service, reads return what this process has set, and the fallback.
+ * waits for the service: for two seconds at most, for thirty while the bus starts it, and for six if this
+ * process runs defaultsd for itself; see DEFAULTS_STATE_PRIVATE. A read after a change of another process waits
+ * as long, if the service does not answer. A value of more than 64 KiB is not kept in memory: each read of it
+ * calls the service. Without a service, reads return what this process has set, and the fallback.
  *
  * Writes. A write holds in this process at once, and is sent in the background. Without a service it is
  * sent when the service comes.
@@ -239,7 +239,7 @@ const char *defaults_layer_name(int layer);
 
 /* Whether the administrator has locked a key, so that changes of it are refused.
  *
- * Usually the answer is in memory. In a sandbox, this asks the service, for two seconds at most. If it
+ * Usually the answer is in memory. In a sandbox, this asks the service, and waits as a first read does. If it
  * cannot be asked, the result is false. */
 bool defaults_is_locked(defaults_t *defaults, const char *key);
 

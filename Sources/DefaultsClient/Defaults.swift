@@ -278,8 +278,8 @@ extension Defaults {
     /// Whether the administrator has locked a key, so that changes of it are refused.
     ///
     /// Usually the answer is in memory. In a sandbox, or before the service has answered for the first
-    /// time, this asks the service, and waits for two seconds at most. If the service cannot be asked,
-    /// the result is false.
+    /// time, this asks the service, and waits as a first read does: for two seconds at most, or for thirty
+    /// while the bus starts it. If the service cannot be asked, the result is false.
     public func isLocked(_ key: AnyDefaultsKey) -> Bool {
         !Fork.isChild && store.isLocked(key.id)
     }
