@@ -62,17 +62,19 @@ package enum HistoryTerms {
         if folders.dropLast().contains("last") || folders.last?.hasPrefix("last-") == true {
             return true
         }
-        if place.contains(where: {
-            $0 == "state" || $0.hasSuffix("-state") || $0.contains("file-chooser")
-                || $0 == "filechooser"
-        }) {
+        if place.contains(where: { placesOfState.contains(String($0)) || $0.hasSuffix("-state") }) {
             return true
         }
         let name = (folders.last ?? "").lowercased().filter { $0.isLetter || $0.isNumber }
-        guard let window = name.ranges(of: "window").last else { return stateNames.contains(name) }
-        return stateOfWindows.contains(String(name[window.upperBound...]))
+        // The standard library's search for a text would bring its regular expressions.
+        guard let window = name.indices.last(where: { name[$0...].hasPrefix("window") }) else {
+            return stateNames.contains(name)
+        }
+        return stateOfWindows.contains(String(name[window...].dropFirst("window".count)))
     }
 
+    /// Parts of the names of domains.
+    private static let placesOfState: Set<String> = ["state", "file-chooser", "filechooser"]
     /// Names of keys, without hyphens and in small letters.
     private static let stateNames: Set<String> = [
         "geometry", "initialsize", "ismaximized", "isfullscreen",

@@ -665,7 +665,7 @@ print(settings['number'])""")
 
 
 FULL_SERVICE = f"""
-import sys
+import os, sys
 from gi.repository import Gio, GLib
 rest, loop = int(sys.argv[1]), GLib.MainLoop()
 def refuse(bus, message, incoming):
@@ -684,6 +684,8 @@ Gio.bus_own_name_on_connection(
     bus, "{NAME}", Gio.BusNameOwnerFlags.NONE, lambda *_: print("ready", flush=True), None)
 loop.run()
 bus.flush_sync()
+# GLib's thread may still call the filter, and must not find an interpreter that ends.
+os._exit(0)
 """
 
 
