@@ -4,8 +4,8 @@ import DefaultsTerms
 ///
 /// A dialog makes several changes at one click, some by GSettings and some by Xfconf, and a slider makes one
 /// after the other. So a change goes on with the last action of its program, whatever the connection, after
-/// a short pause. The decision falls once, when the change is
-/// made, and stays with the change as ``ChangeNote/action``. Nothing that happens to the disk alters it.
+/// a short pause. The decision falls once, when the change is made, and stays with the change as
+/// ``ChangeNote/action``. Nothing that happens to the disk alters it.
 ///
 /// Invariants:
 /// 1. Actions of two programs are never one, nor those of two processes outside of a sandbox. Those of

@@ -240,7 +240,7 @@ import Testing
         #expect(await value("Both") == "2")
     }
 
-    @Test func `An undo and a redo since a time are no obstacle: each key gets what it had then`()
+    @Test func `An undo and a redo since a time are not in the way: each key gets what it had`()
         async throws
     {
         session.useSystemTime()
@@ -330,7 +330,7 @@ import Testing
         #expect(try await yes("undo", "4").contains("org.example.App Font: 7 -> 1\n"))
     }
 
-    @Test func `A key that an action has left as it was is no reason to call it undone`()
+    @Test func `A key that an action has left as it was does not make it undone`()
         async throws
     {
         session.useSystemTime()
